@@ -99,6 +99,7 @@ func New(o Options) *Server {
 	for _, t := range tools {
 		t.add(s, t)
 	}
+	s.sdk.AddReceivingMiddleware(knownArguments)
 	return s
 }
 

@@ -191,7 +191,7 @@ func TestMend(t *testing.T) {
 		t.Errorf("the right kernel: %s", text)
 	}
 	text, data, _ := ask(t, c, "run", mended)
-	if !strings.HasPrefix(text, "clean: the run left what is expected") || !strings.Contains(string(data), `"sha256"`) {
+	if !strings.HasPrefix(text, "as expected in this one schedule; check says whether in all") || !strings.Contains(string(data), `"sha256"`) {
 		t.Errorf("the right kernel ran: %s\n%s", text, data)
 	}
 }

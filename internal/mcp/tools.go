@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"reflect"
+	"sync"
 
 	"github.com/google/jsonschema-go/jsonschema"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -19,6 +20,7 @@ import (
 // A tool is one of the server's tools.
 type tool struct {
 	mcp.Tool
+	takes func() *jsonschema.Schema // its arguments
 	add func(*Server, *tool)
 	do  func(*work, json.RawMessage) (*Answer, error)
 }
@@ -28,7 +30,7 @@ var tools = []*tool{
 		"Find races, missing fences, deadlocks and broken mbarrier protocol in a PTX kernel, for every schedule of one launch. Clean speaks of all schedules; incomplete says what was not decided and why. Each finding has both accesses with their lines, what is missing, and a fix.",
 		(*work).check, either[report.Report, report.Sequence]),
 	define("explain", "Explain a kind of finding, or launch files",
-		"What a kind of finding means, why it is wrong by the PTX ISA, how to mend it, with a wrong and a right kernel. Topics: a kind (proxy-raw), launch (the form of launch files), sums (how tensor cores add); none lists all kinds.",
+		"What a kind of finding means, why it is wrong by the PTX ISA, how to mend it, with a wrong and a right kernel. The argument topic: a kind (proxy-raw), a condition of a proof (C4), launch (the form of launch files), sums (how tensor cores add); none lists all kinds.",
 		(*work).explain, nil),
 	define("run", "Run a kernel and compare its results",
 		"Execute a launch under one schedule, without checks: what the kernel prints, each buffer against what the launch expects of it, and a digest of each buffer, which is the same for the same bytes. Call it before and after a mend to see that the results stay.",
@@ -73,9 +75,10 @@ func define[In any](name, title, description string, do func(*work, *In) (*Answe
 			return do(w, in)
 		},
 	}
+	t.takes = sync.OnceValue(input[In])
 	t.add = func(s *Server, t *tool) {
 		form := t.Tool
-		form.InputSchema = input[In]()
+		form.InputSchema = t.takes()
 		if output != nil { // made here: other commands of this program need none
 			form.OutputSchema = output()
 		}

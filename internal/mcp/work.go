@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/json"
 	"errors"
@@ -22,12 +23,16 @@ import (
 )
 
 type explainArguments struct {
-	Topic string `json:"topic,omitempty" jsonschema:"a kind of finding, launch or sums; none lists the kinds"`
+	Topic string `json:"topic,omitempty" jsonschema:"a kind of finding (proxy-raw), a condition (C4), launch or sums; none lists the kinds"`
+	Kind  string `json:"kind,omitempty" jsonschema:"the same as topic"`
 	spent
 }
 
 func (w *work) explain(in *explainArguments) (*Answer, error) {
-	text, err := w.explained(in.Topic)
+	if in.Topic != "" && in.Kind != "" && in.Topic != in.Kind {
+		return nil, errors.New("topic and kind are the same argument: give one, not both")
+	}
+	text, err := w.explained(cmp.Or(in.Topic, in.Kind))
 	if err != nil {
 		return nil, err
 	}
@@ -129,13 +134,15 @@ func (w *work) ran(file *launch.File, r *muster.RunResult) (*Answer, error) {
 	case v == muster.Clean && len(r.Comparisons) == 0:
 		b.WriteString("ran to its end; nothing is expected of the buffers\n\n")
 	case v == muster.Clean:
-		b.WriteString("clean: the run left what is expected\n\n")
+		b.WriteString("as expected in this one schedule; check says whether in all\n\n")
+	case r.Report != nil:
+		fmt.Fprintf(&b, "%s: the run did not come to its end\n\n", v)
 	default:
-		fmt.Fprintf(&b, "%s\n\n", v)
+		fmt.Fprintf(&b, "%s: the run left something else than is expected\n\n", v)
 	}
 	printed := r.Output
 	r.Output = most(r.Output, w.chars/4)
-	answer.WriteRun(&b, r, report.TextOptions{})
+	answer.WriteRun(&b, r, report.TextOptions{Brief: true})
 	if len(printed) > len(r.Output) {
 		fmt.Fprintf(&b, "of what the kernel printed the first %d of %d bytes are shown\n", len(r.Output), len(printed))
 	}
@@ -152,6 +159,11 @@ func (w *work) ran(file *launch.File, r *muster.RunResult) (*Answer, error) {
 			fmt.Fprintf(&b, "buffer %s: %d bytes, sha256 %s\n", name, len(got), sum)
 		}
 	} else {
+		b.WriteString("\nno digests: a run that does not come to its end leaves no results.")
+		if len(r.Report.Findings) > 0 {
+			fmt.Fprintf(&b, " check shows the finding in full; replay with finding %q tells the run.", r.Report.Findings[0].ID)
+		}
+		b.WriteByte('\n')
 		form.Report = bounded(r.Report)
 	}
 	form.Buffers = most(form.Buffers, mostBuffers)
