@@ -21,8 +21,8 @@ import (
 type tool struct {
 	mcp.Tool
 	takes func() *jsonschema.Schema // its arguments
-	add func(*Server, *tool)
-	do  func(*work, json.RawMessage) (*Answer, error)
+	add   func(*Server, *tool)
+	do    func(*work, json.RawMessage) (*Answer, error)
 }
 
 var tools = []*tool{
