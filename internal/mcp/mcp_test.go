@@ -213,10 +213,63 @@ func TestOther(t *testing.T) {
 		{"init", map[string]any{"ptx": ring + "ring.ptx"}, "grid: ???"},
 		{"init", map[string]any{"ptx_text": read(t, ring+"ring.ptx")}, "ptx: kernel.ptx"},
 		{"explain", map[string]any{"topic": "proxy-raw"}, "about proxy-raw"},
+		{"explain", map[string]any{"kind": "proxy-raw"}, "about proxy-raw"},
 		{"check", map[string]any{"launch": launch, "finding": "proxy-war"}, "fix:"},
 	} {
 		if text, _, failed := ask(t, c, x.tool, x.args); failed || !strings.Contains(text, x.want) {
 			t.Errorf("%s %v: no %q in: %s", x.tool, x.args, x.want, text)
+		}
+	}
+}
+
+// TestHang: of a run that hangs it is said that it does, where, and why there are no digests.
+func TestHang(t *testing.T) {
+	c := connect(t, Options{})
+	text, data, failed := ask(t, c, "run", map[string]any{"launch": ring + "broken_bytes_early.yaml"})
+	for _, want := range []string{"findings: the run hangs\n", "error[bytes-early] ", "no digests: ", "replay with finding \""} {
+		if failed || !strings.Contains(text, want) {
+			t.Errorf("no %q in: %s", want, text)
+		}
+	}
+	if strings.Contains(text, "missing:") || !strings.Contains(string(data), `"missing"`) {
+		t.Errorf("the finding is in the text, or not in the data: %s", text)
+	}
+}
+
+// TestShort: where there is little room, who waits and the notes go first, and an index comes
+// last of all. One finding alone says how often it was seen, and what is alike.
+func TestShort(t *testing.T) {
+	c := connect(t, Options{})
+	launch := ring + "broken_parity.yaml"
+	for _, x := range []struct {
+		chars     int
+		has, lack []string
+	}{
+		{60000, []string{"waiting at ", "ledger:", "note:", "missing:", "fix:"}, []string{"cut to"}},
+		{11000, []string{"missing:", "fix:", "who waits, notes and ledgers are left out", "cut to 11000"}, []string{"waiting at ", "ledger:", "note:  ", "the index"}},
+		{6000, []string{"error[race-shared] ", "missing:", "fix:", "below the index"}, []string{"waiting at ", "ledger:"}},
+		{1900, []string{"error[race-shared] ", "an index alone"}, []string{"missing:"}},
+	} {
+		text, _, _ := ask(t, c, "check", map[string]any{"launch": launch, "chars": x.chars})
+		if len(text) > x.chars {
+			t.Errorf("%d characters, of %d", len(text), x.chars)
+		}
+		for _, want := range x.has {
+			if !strings.Contains(text, want) {
+				t.Errorf("%d characters: no %q in: %s", x.chars, want, text)
+			}
+		}
+		for _, not := range x.lack {
+			if strings.Contains(text, not) {
+				t.Errorf("%d characters: %q is in: %s", x.chars, not, text)
+			}
+		}
+	}
+	one := map[string]any{"launch": "../../examples/gemm_fp8/broken_one_warp_waits.yaml", "finding": "exit-in-flight@broken_one_warp_waits.ptx:466"}
+	text, _, _ := ask(t, c, "check", one)
+	for _, want := range []string{"  seen: ", "  alike:   3 more of this cause", "  follows: it may be what divergent-barrier@"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("one finding: no %q in: %s", want, text)
 		}
 	}
 }
@@ -249,7 +302,7 @@ func TestSequence(t *testing.T) {
 			t.Errorf("%v: no %q in: %s", x.args, x.want, text)
 		}
 	}
-	if text, _, _ := ask(t, c, "run", map[string]any{"launch": launch}); !strings.HasPrefix(text, "launch 1, plain, never: clean\nlaunch 3, double: clean\n") {
+	if text, _, _ := ask(t, c, "run", map[string]any{"launch": launch}); !strings.HasPrefix(text, "launch 1, plain, never: ran to its end\nlaunch 3, double: ran to its end\n") {
 		t.Errorf("run: %s", text)
 	}
 }
@@ -288,6 +341,8 @@ func TestErrors(t *testing.T) {
 		want string
 	}{
 		{"check", nil, "name a launch"},
+		{"explain", map[string]any{"name": "proxy-raw"}, "explain takes no argument \"name\"; it takes chars, kind, seconds, topic"},
+		{"explain", map[string]any{"topic": "proxy-raw", "kind": "proxy-war"}, "give one, not both"},
 		{"check", map[string]any{"launch": "nowhere.yaml"}, "nowhere.yaml: no such file or directory; paths are relative to "},
 		{"check", map[string]any{"launch": launch, "launch_text": "grid: 1"}, "give one, not both"},
 		{"check", map[string]any{"launch": launch, "ptx": "a", "ptx_text": "b"}, "give one, not both"},
@@ -297,7 +352,7 @@ func TestErrors(t *testing.T) {
 		{"check", map[string]any{"launch": launch, "chars": 7}, "chars is 7"},
 		{"check", map[string]any{"launch": launch, "fail_on": "all"}, "fail_on"},
 		{"check", map[string]any{"launch": launch, "finding": "race-shared"}, "no finding is called race-shared"},
-		{"check", map[string]any{"launch": launch, "lunch": "x"}, "lunch"},
+		{"check", map[string]any{"launch": launch, "lunch": "x"}, "check takes no argument \"lunch\" (launch?); it takes accept, args, "},
 		{"check", map[string]any{"launch": 7}, "launch"},
 		{"check", ptx("hello"), "kernel.ptx:1:1: a module begins with .version"},
 		{"check", ptx(".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k()\n{\n\t.reg .b32 %r;\n\tadd.u32 %r, %q, 1;\n}\n"), "kernel.ptx:7:"},

@@ -108,7 +108,11 @@ func (w *work) runsAll(file *launch.File, one func(*muster.Launch) (*muster.RunR
 		if r != nil {
 			last = r
 			first, _ := q.Numbers(i)
-			fmt.Fprintf(&text, "launch %d, %s: %s\n", first, l.Name(), r.Verdict())
+			came := string(r.Verdict())
+			if r.OK() {
+				came = "ran to its end"
+			}
+			fmt.Fprintf(&text, "launch %d, %s: %s\n", first, l.Name(), came)
 		}
 		return r, err
 	})
@@ -135,6 +139,8 @@ func (w *work) ran(file *launch.File, r *muster.RunResult) (*Answer, error) {
 		b.WriteString("ran to its end; nothing is expected of the buffers\n\n")
 	case v == muster.Clean:
 		b.WriteString("as expected in this one schedule; check says whether in all\n\n")
+	case r.Report != nil && slices.ContainsFunc(r.Report.Findings, func(f muster.Finding) bool { return len(f.Waiting) > 0 }):
+		fmt.Fprintf(&b, "%s: the run hangs\n\n", v)
 	case r.Report != nil:
 		fmt.Fprintf(&b, "%s: the run did not come to its end\n\n", v)
 	default:
