@@ -85,6 +85,36 @@ func TestCostNeeded(t *testing.T) {
 	}
 }
 
+// TestCostPassed: wgmma.fence and waits for groups are judged by a machine that passes over them.
+func TestCostPassed(t *testing.T) {
+	for _, c := range []struct{ name, kernel, want string }{
+		{"docs/fences/wgmma_fence.yaml", "each", "redundant-fence:101"},
+		{"docs/fences/wgmma_fence.yaml", "first", ""},
+		{"docs/fences/store_reuse.yaml", "read", ""},
+		{"examples/gemm_rs/gemm_rs.yaml", "", "redundant-wait:855"},
+	} {
+		f, err := yaml.ReadFile(c.name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c.kernel != "" {
+			f.Launches[0].Kernel = c.kernel
+		}
+		l, err := muster.LoadFile(f, muster.Limits{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, notes := costs(t, l)
+		var got []string
+		for i := range notes {
+			got = append(got, fmt.Sprintf("%s:%d", notes[i].Kind, notes[i].Sites[0].PTX.Line))
+		}
+		if got := strings.Join(got, " "); got != c.want || !r.Proof.All {
+			t.Errorf("%s %s: %q, want %q: %s", c.name, c.kernel, got, c.want, r.Summary)
+		}
+	}
+}
+
 // TestCostRemoved removes redundant instructions from the kernel, and proves the rest:
 // some of them separately, and all that may go together at once. So it checks the
 // conclusion from one run with events hidden against the program without the instruction.
