@@ -202,18 +202,22 @@ func ReadModule(f *launch.File) (*ptx.Module, []byte, error) {
 	if f.Launches[0].Builtin != launch.NoBuiltin {
 		return builtins.module, builtins.text, nil
 	}
-	return readModule(&f.Launches[0])
+	return readModule(&f.Launches[0], nil)
 }
 
-// readModule reads the modules of a launch, and links them if there are several.
-func readModule(l *launch.Launch) (*ptx.Module, []byte, error) {
+// readModule reads the modules of a launch, and links them if there are several. Of the files
+// that texts has, it takes the text there.
+func readModule(l *launch.Launch, texts map[string][]byte) (*ptx.Module, []byte, error) {
 	var mods []*ptx.Module
 	var first []byte
 	room := maxPTX
 	for i, name := range l.Modules() {
-		src, err := readPTX(l, name)
-		if err != nil {
-			return nil, nil, err
+		src, ok := texts[name]
+		if !ok {
+			var err error
+			if src, err = readPTX(l, name); err != nil {
+				return nil, nil, err
+			}
 		}
 		if room -= len(src); room < 0 {
 			return nil, nil, &ptx.Error{File: name, Msg: fmt.Sprintf("with it there are more than %d bytes of text to link", maxPTX-1)}

@@ -38,6 +38,12 @@ func modules(l *launch.Launch) string { return strings.Join(l.Modules(), "\x00")
 
 // LoadSequence reads the modules of a file's launches.
 func LoadSequence(f *launch.File, lim Limits) (*Sequence, error) {
+	return LoadSequenceTexts(f, lim, nil)
+}
+
+// LoadSequenceTexts is LoadSequence with texts, by path, in place of what the files hold: what
+// an editor has not written yet.
+func LoadSequenceTexts(f *launch.File, lim Limits, texts map[string][]byte) (*Sequence, error) {
 	if err := f.Validate(); err != nil {
 		return nil, err
 	}
@@ -47,7 +53,7 @@ func LoadSequence(f *launch.File, lim Limits) (*Sequence, error) {
 		if l.Builtin != launch.NoBuiltin || s.modules[modules(l)] != nil {
 			continue
 		}
-		mod, text, err := readModule(l)
+		mod, text, err := readModule(l, texts)
 		if err != nil {
 			return nil, err
 		}
