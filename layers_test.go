@@ -15,7 +15,7 @@ import (
 // packages that stand below it, and packages on one line not each other.
 var layers = [][]string{
 	{"muster/cmd/muster", "muster/internal/product/measure"},
-	{"muster/internal/mutate", "muster/internal/capture"},
+	{"muster/internal/mutate", "muster/internal/capture", "muster/internal/lsp"},
 	{"muster"},
 	{"muster/internal/campaign/gen", "muster/kernel/inst/gen", "muster/internal/mutate/table", "muster/internal/story", "muster/internal/alike", "muster/internal/tensor/vectors"},
 	{"muster/internal/ops", "muster/launch/gen", "muster/report/gen", "muster/examples/kernels", "muster/examples/shapes", "muster/examples/blackwell"},
@@ -44,7 +44,7 @@ var layers = [][]string{
 }
 
 // commandParts are packages that commands alone import.
-var commandParts = []string{"muster/internal/capture", "muster/internal/yaml", "muster/internal/fatbin"}
+var commandParts = []string{"muster/internal/capture", "muster/internal/yaml", "muster/internal/fatbin", "muster/internal/lsp"}
 
 // commandOnly are the dependencies that commands and their parts have, and the library does
 // not.

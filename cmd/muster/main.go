@@ -225,7 +225,7 @@ what crashes the process, end it by a signal.`,
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return fmt.Errorf("%w; see %s --help", err, cmd.CommandPath())
 	})
-	root.AddCommand(checkCommand(c), mergeCommand(c), runCommand(c), replayCommand(c), reduceCommand(c), mutateCommand(c), explainCommand(c), coverageCommand(c), fmtCommand(c), captureCommand(c), initCommand(c), importCommand(c), barrierCommand(c), versionCommand(c))
+	root.AddCommand(checkCommand(c), mergeCommand(c), runCommand(c), replayCommand(c), reduceCommand(c), mutateCommand(c), explainCommand(c), coverageCommand(c), fmtCommand(c), captureCommand(c), initCommand(c), importCommand(c), barrierCommand(c), lspCommand(c), versionCommand(c))
 	root.CompletionOptions.HiddenDefaultCmd = false
 	return root
 }
