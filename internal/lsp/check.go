@@ -112,6 +112,9 @@ func (s *server) finish(ctx context.Context, v *view, t *tracked, r *result) {
 	}
 	t.result, t.cancel = r, nil
 	s.mu.Unlock()
+	if r.failed != nil {
+		s.log(logWarning, "%s is not checked: %s", filepath.Base(t.path), inSettings.Replace(r.failed.Error()))
+	}
 	for _, rep := range r.reports {
 		s.log(logInfo, "%s: %s", filepath.Base(t.path), inSettings.Replace(rep.Summary))
 	}
