@@ -62,6 +62,7 @@ type server struct {
 	checking   chan struct{} // holds one token for each check at a time
 	answering  chan struct{}
 	work       sync.WaitGroup
+	replies    sync.WaitGroup
 	ctx        context.Context
 }
 
@@ -96,6 +97,9 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, o Options) (bool, e
 		checking: make(chan struct{}, 1), answering: make(chan struct{}, answersAtATime),
 	}
 	err := s.listen()
+	if errors.Is(err, io.EOF) {
+		s.replies.Wait()
+	}
 	s.mu.Lock()
 	proper := s.state == down
 	for _, t := range s.launches {
@@ -118,7 +122,7 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, o Options) (bool, e
 // not ends with the process.
 func (s *server) settle() {
 	ended := make(chan struct{})
-	go func() { s.work.Wait(); close(ended) }()
+	go func() { s.replies.Wait(); s.work.Wait(); close(ended) }()
 	select {
 	case <-ended:
 	case <-time.After(2 * time.Second):
@@ -267,6 +271,7 @@ func (s *server) request(m *message) {
 		s.fail(m.ID, errorf(invalidRequest, "the session is shut down"))
 		return
 	case m.Method == "shutdown":
+		s.replies.Wait() // what was asked before is answered before
 		s.mu.Lock()
 		s.state = down
 		for _, t := range s.launches {
@@ -302,7 +307,7 @@ func (s *server) begin(m *message, handle handler) {
 	s.answers[key] = cancel
 	v := s.view()
 	s.mu.Unlock()
-	s.work.Go(func() {
+	s.replies.Go(func() {
 		defer func() {
 			s.mu.Lock()
 			delete(s.answers, key)
