@@ -1,13 +1,17 @@
 package lsp
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
+	"muster/launch"
 	"muster/ptx"
 )
 
@@ -42,7 +46,7 @@ func (c *client) hover(params string) string {
 // TestHover asks about instructions, names and findings.
 func TestHover(t *testing.T) {
 	files := folder(t, "ring/broken_count.ptx", "ring/broken_count.yaml", "ring/broken_count.cu", "ring/out.npy")
-	ptx, launch := files[0], files[1]
+	ptx, path := files[0], files[1]
 	src := read(t, ptx)
 	c := open(t, "")
 	c.opens(ptx, src)
@@ -70,8 +74,8 @@ func TestHover(t *testing.T) {
 	if got, want := c.hover(p), "`muster explain "+found.Code+"`"; !strings.Contains(got, want) || !strings.Contains(got, "muster replay") {
 		t.Errorf("%q lacks %q", got, want)
 	}
-	c.opens(launch, read(t, launch))
-	if got := c.hover(at(launch, read(t, launch), "ptx:")); got != "" {
+	c.opens(path, read(t, path))
+	if got := c.hover(at(path, read(t, path), "ptx:")); got != "" {
 		t.Errorf("%q", got)
 	}
 	// Behind the statement and on blank lines there is nothing.
@@ -256,4 +260,51 @@ func TestSymbols(t *testing.T) {
 	if flat := flatten(text.uri, list); len(flat) != 1+len(names) || flat[1].ContainerName != "ring" {
 		t.Errorf("%+v", flat)
 	}
+}
+
+// TestNamed: a launch file elsewhere counts if a setting names it.
+func TestNamed(t *testing.T) {
+	files := folder(t, "bulk_store/broken_no_fence.ptx", "bulk_store/out.npy")
+	elsewhere := filepath.Join(t.TempDir(), "launch.yaml")
+	text := strings.Replace(read(t, "../../examples/bulk_store/broken_no_fence.yaml"), "ptx: broken", "ptx: "+filepath.Dir(files[0])+"/broken", 1)
+	text = strings.Replace(text, "file: out.npy", "file: "+files[1], 1)
+	if err := os.WriteFile(elsewhere, []byte(text), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	c := open(t, `"delay": 0`)
+	c.opens(files[0], read(t, files[0]))
+	c.notify("workspace/didChangeConfiguration", fmt.Sprintf(`{"settings": {"muster": {"launch": %q}}}`, elsewhere))
+	if d := c.diagnostics(files[0], code("proxy-raw"))[0]; d.Data.Launch != elsewhere {
+		t.Errorf("%+v", d.Data)
+	}
+}
+
+// TestCompiled: source that a launch file names is compiled when it is opened and when it is
+// saved, not while it is typed, and what is found stands in it.
+func TestCompiled(t *testing.T) {
+	files := folder(t, "bulk_store/broken_no_fence.ptx", "bulk_store/broken_no_fence.cu", "bulk_store/broken_no_fence.yaml", "bulk_store/out.npy")
+	made, cu, path := files[0], files[1], files[2]
+	elsewhere := filepath.Join(t.TempDir(), "made.ptx")
+	text := strings.Replace(read(t, made), `"broken_no_fence.cu"`, fmt.Sprintf("%q", cu), 1)
+	if err := errors.Join(os.Remove(made), os.WriteFile(elsewhere, []byte(text), 0o666),
+		os.WriteFile(path, []byte(strings.Replace(read(t, path), "broken_no_fence.ptx", "broken_no_fence.cu", 1)), 0o666)); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan bool, 10)
+	c := start(t, Options{Sources: func(_ context.Context, f *launch.File) (func(), error) {
+		f.Launches[0].PTX = elsewhere
+		return func() { ended <- true }, nil
+	}})
+	c.request("initialize", `{"capabilities": {}, "initializationOptions": {"delay": 0}}`)
+	src := read(t, cu)
+	c.opens(cu, src)
+	c.diagnostics(cu, code("proxy-raw"))
+	<-ended
+	c.changes(cu, 2, change{Text: "// typed\n" + src})
+	c.hover(string(raw(positionParams{textDocument{uriOf(cu)}, Position{}})))
+	if len(ended) > 0 {
+		t.Error("it was compiled while it was typed")
+	}
+	c.notify("textDocument/didSave", string(raw(documentParams{textDocument{uriOf(cu)}})))
+	<-ended
 }

@@ -15,7 +15,7 @@ import (
 
 // A client drives a server over pipes.
 type client struct {
-	t    *testing.T
+	t    testing.TB
 	wire *wire
 	in   io.WriteCloser
 	got  chan message
@@ -28,7 +28,7 @@ type client struct {
 }
 
 // start begins a server, without a session.
-func start(t *testing.T, o Options) *client {
+func start(t testing.TB, o Options) *client {
 	toServer, fromClient := io.Pipe()
 	toClient, fromServer := io.Pipe()
 	c := &client{t: t, in: fromClient, got: make(chan message, 1000), end: make(chan struct{})}
@@ -58,7 +58,7 @@ func start(t *testing.T, o Options) *client {
 }
 
 // open begins a server and a session in which checks begin at once.
-func open(t *testing.T, options string) *client {
+func open(t testing.TB, options string) *client {
 	c := start(t, Options{})
 	if options == "" {
 		options = `"delay": 0`

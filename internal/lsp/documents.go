@@ -10,10 +10,16 @@ import (
 
 // This file is what happens when documents and files change.
 
-// changed takes a new state of a document.
+// changed takes a new state of a document. A change of source code means nothing before it is
+// saved and compiled.
 func (s *server) changed(key string, t *text) {
 	s.mu.Lock()
+	again := s.docs[key] != nil
 	s.setDoc(key, t)
+	if again && !t.ptx && !isLaunch(t) {
+		s.mu.Unlock()
+		return
+	}
 	delete(s.static, key)
 	stale := s.drop([]string{key})
 	s.mu.Unlock()
@@ -105,6 +111,12 @@ func (s *server) look(key string, t *text) {
 	s.work.Go(func() {
 		defer cancel()
 		defer s.recovered("reading " + t.name())
+		select { // the states that a typist goes through are not all parsed
+		case s.looking <- struct{}{}:
+			defer func() { <-s.looking }()
+		case <-ctx.Done():
+			return
+		}
 		list, ok := s.now().alone(ctx, t)
 		s.mu.Lock()
 		if !ok || ctx.Err() != nil || s.docs[key] != t {

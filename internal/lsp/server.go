@@ -2,6 +2,7 @@ package lsp
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -9,7 +10,6 @@ import (
 	"io"
 	"maps"
 	"runtime/debug"
-	"strings"
 	"sync"
 	"time"
 
@@ -59,8 +59,9 @@ type server struct {
 	publishing sync.Mutex
 	published  map[string]bool
 	files      fileCache
-	checking   chan struct{} // holds one token for each check at a time
+	checking   chan struct{} // holds one token for each check at a time; the next two likewise
 	answering  chan struct{}
+	looking    chan struct{}
 	work       sync.WaitGroup
 	replies    sync.WaitGroup
 	ctx        context.Context
@@ -94,7 +95,7 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, o Options) (bool, e
 		o: o, wire: &wire{in: bufio.NewReader(in), out: out}, settings: o.Settings.filled(), ctx: ctx,
 		docs: map[string]*text{}, answers: map[string]context.CancelFunc{}, launches: map[string]*tracked{},
 		static: map[string][]Diagnostic{}, looks: map[string]context.CancelFunc{}, published: map[string]bool{},
-		checking: make(chan struct{}, 1), answering: make(chan struct{}, answersAtATime),
+		checking: make(chan struct{}, 1), looking: make(chan struct{}, 1), answering: make(chan struct{}, answersAtATime),
 	}
 	err := s.listen()
 	if errors.Is(err, io.EOF) {
@@ -156,12 +157,11 @@ func (s *server) listen() error {
 // take handles one message.
 func (s *server) take(body []byte) error {
 	var m message
-	trimmed := strings.TrimSpace(string(body[:min(len(body), 64)]))
 	switch err := json.Unmarshal(body, &m); {
-	case !json.Valid(body):
+	case err != nil && !json.Valid(body):
 		s.fail(nil, errorf(parseError, "a message that is no JSON"))
 		return nil
-	case strings.HasPrefix(trimmed, "["):
+	case bytes.HasPrefix(bytes.TrimLeft(body[:min(len(body), 64)], " \t\r\n"), []byte("[")):
 		s.fail(nil, errorf(invalidRequest, "the protocol has no batches of messages"))
 		return nil
 	case err != nil || m.Version != "2.0":
