@@ -3,9 +3,11 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"runtime/debug"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -15,7 +17,7 @@ import (
 )
 
 func lspCommand(c *console) *cobra.Command {
-	limitTime, limitMemory := "", ""
+	limit, memory := 30*time.Second, sizeFlag(4<<30)
 	cmd := &cobra.Command{
 		Use:   "lsp",
 		Short: "Serve an editor by the Language Server Protocol: findings at their lines",
@@ -34,10 +36,10 @@ input that is no message of the protocol.`,
 		Example: "  muster lsp\n  muster lsp --limit-time 2m",
 		Args:    cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			s := lsp.Settings{LimitTime: limitTime, LimitMemory: limitMemory}
-			if err := s.Validate(); err != nil {
-				return err
+			if limit < time.Millisecond {
+				return fmt.Errorf("--limit-time %v: want at least 1ms", limit)
 			}
+			s := lsp.Settings{LimitTime: limit.String(), LimitMemory: fmt.Sprint(int64(memory))}
 			proper, err := lsp.Serve(context.Background(), c.in, c.out, lsp.Options{
 				Version: version(debug.ReadBuildInfo()), Row: rowFor(), Sources: c.compileFor, Settings: s,
 			})
@@ -47,8 +49,9 @@ input that is no message of the protocol.`,
 			return err
 		},
 	}
-	cmd.Flags().StringVar(&limitTime, "limit-time", "", "`time` for one check; default: 30s")
-	cmd.Flags().StringVar(&limitMemory, "limit-memory", "", "`bytes` that the process takes while a check runs; default: 4G")
+	f := cmd.Flags()
+	f.DurationVar(&limit, "limit-time", limit, "time for one check, unless the editor sets it")
+	f.Var(&memory, "limit-memory", "`bytes` that the process takes while a check runs, unless the editor sets it")
 	return cmd
 }
 

@@ -57,16 +57,9 @@ func (s Settings) filled() Settings {
 	delay := defaultDelay
 	s = s.over(Settings{LimitTime: defaultTime, LimitMemory: defaultMemory, Delay: &delay})
 	if err := s.parse(); err != nil {
-		panic("BUG: settings that were not validated: " + err.Error())
+		panic("BUG: settings of the command: " + err.Error())
 	}
 	return s
-}
-
-// Validate says what is wrong with settings that a command was given.
-func (s Settings) Validate() error {
-	delay := defaultDelay
-	s = s.over(Settings{LimitTime: defaultTime, LimitMemory: defaultMemory, Delay: &delay})
-	return s.parse()
 }
 
 // parse reads the limits.
