@@ -45,6 +45,7 @@ type result struct {
 	// completions are what a run showed, stage by stage.
 	completions []muster.Completion
 	diagnostics map[string][]Diagnostic // by path
+	shown       map[string]bool         // what they say of source
 }
 
 // want has a launch checked for a document. The caller holds the lock.

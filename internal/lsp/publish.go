@@ -51,7 +51,7 @@ var inSettings = strings.NewReplacer("Limits.Time", "muster.limitTime", "Limits.
 
 // diagnose makes the diagnostics of a result.
 func (v *view) diagnose(r *result) {
-	r.diagnostics = map[string][]Diagnostic{}
+	r.diagnostics, r.shown = map[string][]Diagnostic{}, map[string]bool{}
 	for _, rep := range r.reports {
 		for i := range rep.Findings {
 			v.finding(r, &rep.Findings[i])
@@ -121,8 +121,24 @@ func (v *view) finding(r *result, f *report.Finding) {
 			inSource.RelatedInformation = append(inSource.RelatedInformation, DiagnosticRelatedInformation{l, "the instruction"})
 		}
 		at.File = path
-		v.add(r, at, inSource)
+		if key := sourceKey(f); !r.shown[key] {
+			r.shown[key] = true
+			v.add(r, at, inSource)
+		}
 	}
+}
+
+// sourceKey is what a finding says of the source: unrolled and inlined copies of one place say
+// the same.
+func sourceKey(f *report.Finding) string {
+	key := f.Kind
+	for i := range f.Sites {
+		key += "\n" + f.Sites[i].Role
+		if n := len(f.Sites[i].Source); n > 0 {
+			key += fmt.Sprint(" ", f.Sites[i].Source[n-1].File, f.Sites[i].Source[n-1].Line)
+		}
+	}
+	return key
 }
 
 // siteSource is the outermost line of source of a site, in a file that is there.

@@ -24,7 +24,11 @@ func TestFinding(t *testing.T) {
 	if want := "missing: no fence.proxy.async between"; !strings.Contains(d.Message, want) {
 		t.Errorf("%q lacks %q", d.Message, want)
 	}
-	inSource := c.diagnostics(cu, code("proxy-raw"))[0]
+	all := c.diagnostics(cu, code("proxy-raw"))
+	if len(all) != 1 {
+		t.Errorf("a store and a copy that are unrolled are %d findings in the source", len(all))
+	}
+	inSource := all[0]
 	if inSource.Range.Start.Line != 20 || len(inSource.RelatedInformation) != 2 || inSource.RelatedInformation[0].Location.URI != uriOf(cu) || inSource.RelatedInformation[0].Location.Range.Start.Line != 17 {
 		t.Errorf("%+v", inSource)
 	}
@@ -116,9 +120,8 @@ func equal(a, b []int) bool {
 // TestSourceAlone opens CUDA C++ whose PTX and launch file lie beside it, closed.
 func TestSourceAlone(t *testing.T) {
 	files := folder(t, "bulk_store/broken_no_fence.ptx", "bulk_store/broken_no_fence.yaml", "bulk_store/broken_no_fence.cu", "bulk_store/out.npy")
-	ptx, cu := files[0], files[2]
+	cu := files[2]
 	c := open(t, "")
 	c.opens(cu, read(t, cu))
 	c.diagnostics(cu, code("proxy-raw"))
-	_ = ptx
 }
