@@ -46,13 +46,7 @@ func (v *view) readLaunch(path string) (*launch.File, error) {
 // or compiled: those of the settings, and those in the files' folders, one with the name of
 // the file first.
 func (v *view) launchesOf(files []string) []string {
-	candidates := slices.Clone(v.set.Launch)
-	for i, c := range candidates {
-		if !filepath.IsAbs(c) && len(v.roots) > 0 {
-			candidates[i] = filepath.Join(v.roots[0], c)
-		}
-		candidates[i] = filepath.Clean(candidates[i])
-	}
+	candidates := v.named()
 	dirs := map[string]bool{}
 	for _, f := range files {
 		if dir := filepath.Dir(f); !dirs[dir] {
@@ -75,6 +69,18 @@ func (v *view) launchesOf(files []string) []string {
 		if slices.ContainsFunc(modulesOf(f), func(m string) bool { return slices.Contains(files, m) }) {
 			list = append(list, c)
 		}
+	}
+	return list
+}
+
+// named lists the launch files of the settings; a path is relative to the workspace.
+func (v *view) named() []string {
+	var list []string
+	for _, c := range v.set.Launch {
+		if !filepath.IsAbs(c) && len(v.roots) > 0 {
+			c = filepath.Join(v.roots[0], c)
+		}
+		list = append(list, absolute(c))
 	}
 	return list
 }

@@ -32,7 +32,8 @@ func (x *index) sources(i int) []sourcePlace {
 }
 
 // sourceFile finds the file that .file names in a module: its name is absolute, or relative to
-// the PTX or to a folder of the workspace. It is empty if there is none.
+// the PTX or to a folder of the workspace, or that of an open document. It is empty if there
+// is none.
 func (v *view) sourceFile(ptxPath, name string) string {
 	if name == "" {
 		return ""
@@ -49,7 +50,24 @@ func (v *view) sourceFile(ptxPath, name string) string {
 			return found
 		}
 	}
-	return ""
+	return v.openFile(name)
+}
+
+// openFile is the only open document of a name without a folder, as package kernel writes the
+// names of Go files; empty if there is none, or more than one. A Go file must import that
+// package.
+func (v *view) openFile(name string) string {
+	found := ""
+	for _, t := range v.docs {
+		if filepath.Base(t.path) != name || filepath.Ext(name) == ".go" && !strings.Contains(t.src, `muster/kernel"`) {
+			continue
+		}
+		if found != "" {
+			return ""
+		}
+		found = t.path
+	}
+	return found
 }
 
 func (v *view) existing(path string) string {
@@ -104,8 +122,8 @@ const (
 	mostModuleBytes = 128 << 20
 )
 
-// compiled lists the PTX that names a source file: open documents, what launch files name,
-// and what lies beside the source.
+// compiled lists the PTX that names a source file: open documents, what checks read,
+// what the settings' launch files name, and what lies beside the source.
 func (v *view) compiled(source string) []*text {
 	var names []string
 	for _, t := range v.docs {
@@ -118,6 +136,11 @@ func (v *view) compiled(source string) []*text {
 			if filepath.Ext(path) == ".ptx" {
 				names = append(names, path)
 			}
+		}
+	}
+	for _, l := range v.named() {
+		if f, err := v.readLaunch(l); err == nil {
+			names = append(names, modulesOf(f)...)
 		}
 	}
 	entries, _ := os.ReadDir(filepath.Dir(source))
