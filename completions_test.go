@@ -40,6 +40,21 @@ func TestCompletions(t *testing.T) {
 			"wgmma.wait_group.sync.aligned <- wgmma.commit_group.sync.aligned",
 			"wgmma.wait_group.sync.aligned <- wgmma.mma_async.sync.aligned.m64n128k16.f32.bf16.bf16",
 		}},
+		{"examples/blackwell/gemm_1cta.yaml", []string{
+			"bar.sync <- bar.sync",
+			"mbarrier.try_wait.parity.shared::cta.b64 <- cp.async.bulk.tensor.2d.shared::cta.global.tile.mbarrier::complete_tx::bytes",
+			"mbarrier.try_wait.parity.shared::cta.b64 <- mbarrier.arrive.expect_tx.shared::cta.b64",
+			"mbarrier.try_wait.parity.shared::cta.b64 <- mbarrier.arrive.shared::cta.b64",
+			"mbarrier.try_wait.parity.shared::cta.b64 <- mbarrier.init.shared::cta.b64",
+			"mbarrier.try_wait.parity.shared::cta.b64 <- tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64",
+			"mbarrier.try_wait.parity.shared::cta.b64 <- tcgen05.mma.cta_group::1.kind::f16",
+			"tcgen05.wait::ld.sync.aligned <- tcgen05.ld.sync.aligned.32x32b.x32.b32",
+		}},
+		{"examples/ldgsts/ldgsts.yaml", []string{
+			"bar.sync <- bar.sync",
+			"mbarrier.try_wait.parity.shared.b64 <- cp.async.cg.shared.global",
+			"mbarrier.try_wait.parity.shared.b64 <- cp.async.mbarrier.arrive.noinc.shared.b64",
+		}},
 		// It hangs: what has come to the phase that is waited for counts, although it is not complete.
 		{"examples/ring/broken_count.yaml", []string{
 			"bar.sync <- bar.sync",

@@ -194,7 +194,16 @@ func didChangeConfiguration(s *server, params json.RawMessage) error {
 	s.mu.Lock()
 	s.configure(p.Settings.Muster)
 	docs := s.docs
+	var stale []string
+	for _, t := range s.launches { // they are checked anew, within other limits or not at all
+		if t.result != nil {
+			stale = append(stale, pathsOf(t.result)...)
+			t.result = nil
+		}
+		s.schedule(t)
+	}
 	s.mu.Unlock()
+	s.publish(stale)
 	for key, t := range docs {
 		s.look(key, t)
 	}

@@ -76,6 +76,7 @@ func (s *server) schedule(t *tracked) {
 	delay := time.Duration(*s.settings.Delay) * time.Millisecond
 	s.work.Go(func() {
 		defer cancel()
+		defer s.recovered("the check of " + t.path)
 		select {
 		case <-time.After(delay):
 		case <-ctx.Done():

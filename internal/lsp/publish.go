@@ -165,25 +165,29 @@ func absolute(path string) string {
 	return path
 }
 
+// mostRelated bounds the places of one finding: thousands of threads may wait.
+const mostRelated = 50
+
 // related lists a finding's other places, with what is done there.
 func (v *view) related(f *report.Finding, but int, at func(*report.Site) (Location, bool)) (list []DiagnosticRelatedInformation) {
-	for i := range f.Sites {
-		if i == but {
-			continue
+	add := func(s *report.Site, text string) {
+		l, ok := at(s)
+		if d := (DiagnosticRelatedInformation{l, text}); ok && !slices.Contains(list, d) && len(list) < mostRelated {
+			list = append(list, d)
 		}
-		if l, ok := at(&f.Sites[i]); ok {
-			list = append(list, DiagnosticRelatedInformation{l, f.Sites[i].Role})
+	}
+	for i := range f.Sites {
+		if i != but {
+			add(&f.Sites[i], f.Sites[i].Role)
 		}
 	}
 	for i := range f.Waiting {
 		w := &f.Waiting[i]
-		if l, ok := at(&w.Site); ok {
-			text := "waits for " + w.For
-			if w.Owed != "" {
-				text += "; " + w.Owed
-			}
-			list = append(list, DiagnosticRelatedInformation{l, text})
+		text := "waits for " + w.For
+		if w.Owed != "" {
+			text += "; " + w.Owed
 		}
+		add(&w.Site, text)
 	}
 	return list
 }

@@ -9,6 +9,7 @@ import (
 
 // Completions observes a run and notes which instructions completed what others wait for:
 // the arrivals, expectations and copies of an mbarrier's phase for the tests of that phase,
+// with what an arrival of tcgen05.commit or cp.async.mbarrier.arrive tracks,
 // the operations and the commits of an async-group for its wait, the arrivals of a named
 // barrier's or a cluster barrier's generation for those that pass it. A wait for a word of
 // memory is not among them.
@@ -18,6 +19,9 @@ type Completions struct {
 	latest map[machine.BarRef]int64
 	named  map[generation]*meeting
 	groups map[issuer][]issuedAt
+	// tracked is up to which operation each arrival by a commit, or by
+	// cp.async.mbarrier.arrive, has told before.
+	tracked map[tracker]uint32
 }
 
 // A Completion is a wait and an instruction that completed it, or a part of it.
@@ -46,6 +50,12 @@ type issuer struct {
 	group     machine.Group
 }
 
+// tracker is an instruction that lets an mbarrier track operations of a thread.
+type tracker struct {
+	issuer
+	pc int32
+}
+
 // issuedAt is an operation, or a commit behind it.
 type issuedAt struct {
 	seq uint32
@@ -62,7 +72,7 @@ const clusterBarrier = -1
 func NewCompletions() *Completions {
 	return &Completions{
 		pairs: map[Completion]bool{}, phases: map[phaseOf]*meeting{}, latest: map[machine.BarRef]int64{},
-		named: map[generation]*meeting{}, groups: map[issuer][]issuedAt{},
+		named: map[generation]*meeting{}, groups: map[issuer][]issuedAt{}, tracked: map[tracker]uint32{},
 	}
 }
 
@@ -136,8 +146,28 @@ func (c *Completions) operation(ev *machine.Event) {
 		add(&c.phase(ev.Mbar.Bar, -1).by, pc) // a parity test of a fresh barrier succeeds (ISA 9.7.13.15.16)
 	case machine.MbarInval:
 	default:
-		add(&c.phase(ev.Mbar.Bar, ev.Mbar.Phase).by, pc)
+		m := c.phase(ev.Mbar.Bar, ev.Mbar.Phase)
+		add(&m.by, pc)
+		if ev.Mbar.Op == machine.MbarAsyncArrive && ev.Op != nil {
+			c.arrivesFor(m, ev.Op)
+		}
 	}
+}
+
+// arrivesFor notes the operations whose completion an asynchronous arrival reports: those since
+// the last arrival by the same instruction.
+func (c *Completions) arrivesFor(m *meeting, op *machine.Op) {
+	by := issuer{op.CTA, op.Warp, op.Lane, op.Tracks}
+	from := c.tracked[tracker{by, op.PC}]
+	for _, at := range slices.Backward(c.groups[by]) {
+		if at.seq <= from {
+			break
+		}
+		if at.seq <= op.After {
+			add(&m.by, at.pc)
+		}
+	}
+	c.tracked[tracker{by, op.PC}] = op.After
 }
 
 // phase returns the meeting of a phase. Of one mbarrier only the last two are kept: a test
