@@ -41,7 +41,7 @@ input that is no message of the protocol.`,
 			}
 			s := lsp.Settings{LimitTime: limit.String(), LimitMemory: fmt.Sprint(int64(memory))}
 			proper, err := lsp.Serve(context.Background(), c.in, c.out, lsp.Options{
-				Version: version(debug.ReadBuildInfo()), Row: rowFor(), Sources: c.compileFor, Settings: s,
+				Version: version(debug.ReadBuildInfo()), Row: rowFor(), Sources: c.compileFor, Words: options.Replace, Settings: s,
 			})
 			if err == nil && !proper {
 				return exit(exitFindings)

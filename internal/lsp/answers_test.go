@@ -221,6 +221,55 @@ func TestWatched(t *testing.T) {
 	c.diagnostics(cu, func(l []Diagnostic) bool { return len(l) == 0 })
 }
 
+// TestMissing: PTX that is not there is told once, and checked when it comes; a launch file that
+// is deleted says nothing more.
+func TestMissing(t *testing.T) {
+	files := folder(t, "ring/ring.ptx", "ring/ring.yaml", "ring/out.npy")
+	ptx, path := files[0], files[1]
+	text, src := read(t, ptx), read(t, path)
+	if err := os.Remove(ptx); err != nil {
+		t.Fatal(err)
+	}
+	c := open(t, "")
+	c.opens(path, src)
+	if d := c.diagnostics(path, code("launch"))[0]; !strings.Contains(d.Message, "cannot read") || d.Range.Start.Line != 1 {
+		t.Errorf("%+v", d)
+	}
+	changed := func(path string) {
+		t.Helper()
+		c.notify("workspace/didChangeWatchedFiles", string(raw(map[string]any{"changes": []any{map[string]any{"uri": uriOf(path), "type": 1}}})))
+	}
+	if err := os.WriteFile(ptx, []byte(text), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	changed(ptx)
+	c.diagnostics(path, func(l []Diagnostic) bool { return len(l) == 0 })
+	c.logged("clean")
+	told := 0
+	for _, m := range c.held {
+		if m.Method == "window/logMessage" && strings.Contains(string(m.Params), "is not checked") {
+			told++
+		}
+	}
+	if told != 1 {
+		t.Errorf("told %d times", told)
+	}
+	c = open(t, "")
+	c.opens(ptx, text)
+	c.logged("clean")
+	broken := strings.Replace(src, "grid: 1", "grid: 1000000000", 1) + "shared: 4000000000\n"
+	if err := os.WriteFile(path, []byte(broken), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	changed(path)
+	c.diagnostics(path, some)
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	changed(path)
+	c.diagnostics(path, func(l []Diagnostic) bool { return len(l) == 0 })
+}
+
 // TestFormatting: comments are not lost unawares.
 func TestFormatting(t *testing.T) {
 	const src = ".version 9.0 .target sm_90a .address_size 64\n.visible .entry k() { ret; }\n"

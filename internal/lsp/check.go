@@ -115,10 +115,10 @@ func (s *server) finish(ctx context.Context, v *view, t *tracked, r *result) {
 	t.result, t.cancel = r, nil
 	s.mu.Unlock()
 	if r.failed != nil {
-		s.log(logWarning, "%s is not checked: %s", filepath.Base(t.path), inSettings.Replace(r.failed.Error()))
+		s.log(logWarning, "%s is not checked: %s", filepath.Base(t.path), s.words(r.failed.Error()))
 	}
 	for _, rep := range r.reports {
-		s.log(logInfo, "%s: %s", filepath.Base(t.path), inSettings.Replace(rep.Summary))
+		s.log(logInfo, "%s: %s", filepath.Base(t.path), s.words(rep.Summary))
 	}
 	s.publish(pathsOf(r))
 }
@@ -151,9 +151,11 @@ func (v *view) check(ctx context.Context, t *tracked) (r *result) {
 
 // stages loads a launch from the documents as they are, and checks each of its stages.
 func (v *view) stages(ctx context.Context, t *tracked, r *result) error {
-	if l := v.text(t.path); l != nil {
-		r.read[t.path] = l.src
+	l := v.text(t.path)
+	if l == nil {
+		return nil // it was deleted: there is nothing to say
 	}
+	r.read[t.path] = l.src
 	f, err := v.readLaunch(t.path)
 	if err != nil {
 		return err
@@ -255,7 +257,7 @@ func (v *view) progressed(t *tracked, kind, text string) {
 	token := t.token
 	v.mu.Unlock()
 	if token != "" {
-		v.notify("$/progress", progressParams{token, workDoneProgress{Kind: kind, Message: inSettings.Replace(text)}})
+		v.notify("$/progress", progressParams{token, workDoneProgress{Kind: kind, Message: v.words(text)}})
 	}
 }
 

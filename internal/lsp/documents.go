@@ -94,8 +94,14 @@ func (v *view) stale(t *tracked, path string) bool {
 // same reports whether a result read a file as it is now.
 func (v *view) same(r *result, path string) bool {
 	src, ok := r.read[path]
-	now := v.text(path)
-	return ok && now != nil && now.src == src || !ok && !r.names[path]
+	switch now := v.text(path); {
+	case now == nil:
+		return !ok
+	case !ok:
+		return !r.names[path]
+	default:
+		return now.src == src
+	}
 }
 
 // look finds, in the background, what is wrong with a document by itself, and which launches

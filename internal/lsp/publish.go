@@ -46,8 +46,17 @@ func (s *server) publishOne(key string) {
 	s.notify("textDocument/publishDiagnostics", p)
 }
 
-// inSettings names settings in place of the library's options.
-var inSettings = strings.NewReplacer("Limits.Time", "muster.limitTime", "Limits.Memory", "muster.limitMemory")
+// settingNames are settings in place of the library's options.
+var settingNames = strings.NewReplacer("Limits.Time", "muster.limitTime", "Limits.Memory", "muster.limitMemory")
+
+// words makes a text name settings, and flags of the command for what is no setting.
+func (s *server) words(text string) string {
+	text = settingNames.Replace(text)
+	if s.o.Words != nil {
+		text = s.o.Words(text)
+	}
+	return text
+}
 
 // diagnose makes the diagnostics of a result.
 func (v *view) diagnose(r *result) {
@@ -62,10 +71,10 @@ func (v *view) diagnose(r *result) {
 			if g.Place != nil {
 				at = *g.Place
 			}
-			v.add(r, at, Diagnostic{Severity: severityInformation, Code: "incomplete", Message: "incomplete: " + inSettings.Replace(g.What)})
+			v.add(r, at, Diagnostic{Severity: severityInformation, Code: "incomplete", Message: "incomplete: " + v.words(g.What)})
 		}
 		if rep.Verdict == report.Incomplete {
-			v.add(r, report.Place{File: r.launch, Line: 1}, Diagnostic{Severity: severityInformation, Code: "incomplete", Message: inSettings.Replace(rep.Summary)})
+			v.add(r, report.Place{File: r.launch, Line: 1}, Diagnostic{Severity: severityInformation, Code: "incomplete", Message: v.words(rep.Summary)})
 		}
 	}
 	if r.failed != nil {
@@ -222,7 +231,7 @@ func (v *view) failure(r *result) {
 			at = placeOf(l)
 		}
 	}
-	out.Message = inSettings.Replace(strings.Join(strings.Fields(out.Message), " "))
+	out.Message = v.words(strings.Join(strings.Fields(out.Message), " "))
 	v.add(r, at, out)
 	if absolute(at.File) != r.launch {
 		v.add(r, report.Place{File: r.launch, Line: 1}, Diagnostic{Severity: severityError, Code: "launch", Message: fmt.Sprintf("not checked: %s:%d: %s", filepath.Base(at.File), at.Line, out.Message)})

@@ -25,6 +25,8 @@ type Options struct {
 	// Sources has the sources compiled that a launch file names in place of PTX. What it
 	// returns is called when the check is over.
 	Sources func(ctx context.Context, f *launch.File) (end func(), err error)
+	// Words puts the command's flags in place of the library's names of options.
+	Words func(text string) string
 	// Settings hold until the client says otherwise.
 	Settings Settings
 }

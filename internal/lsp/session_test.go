@@ -8,9 +8,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"slices"
 	"strings"
 	"testing"
+
+	"muster/launch"
 )
 
 // serve runs a whole session and returns what the server wrote.
@@ -226,6 +229,38 @@ func TestProgress(t *testing.T) {
 	c.opens(files[0], read(t, files[0]))
 	for _, kind := range []string{`"begin"`, `"end"`} {
 		c.next(kind, func(m *message) bool { return m.Method == "$/progress" && strings.Contains(string(m.Params), kind) })
+	}
+}
+
+// TestProgressCancel: a check that the client ends says nothing.
+func TestProgressCancel(t *testing.T) {
+	files := folder(t, "ring/ring.ptx", "ring/ring.yaml", "ring/out.npy")
+	release := make(chan struct{})
+	c := start(t, Options{Sources: func(ctx context.Context, _ *launch.File) (func(), error) {
+		close(release)
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}})
+	if err := os.WriteFile(files[1], []byte(strings.Replace(read(t, files[1]), "ring.ptx", "ring.cu", 1)), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	c.request("initialize", `{"capabilities": {"window": {"workDoneProgress": true}}, "initializationOptions": {"delay": 0}}`)
+	c.opens(files[1], read(t, files[1]))
+	begin := c.next("begin", func(m *message) bool {
+		return m.Method == "$/progress" && strings.Contains(string(m.Params), `"begin"`)
+	})
+	<-release
+	var p progressParams
+	if err := json.Unmarshal(begin.Params, &p); err != nil {
+		t.Fatal(err)
+	}
+	c.notify("window/workDoneProgress/cancel", fmt.Sprintf(`{"token": %q}`, p.Token))
+	c.next("end", func(m *message) bool { return m.Method == "$/progress" && strings.Contains(string(m.Params), `"end"`) })
+	c.request("shutdown", "null")
+	for _, m := range c.held {
+		if m.Method == "window/logMessage" || strings.Contains(string(m.Params), `"code":"launch"`) {
+			t.Errorf("%s", m.Params)
+		}
 	}
 }
 
