@@ -8,7 +8,7 @@
 //	server.go, calls.go    the life of a session, and which method does what
 //	text.go                a document: lines, and places in UTF-8 and UTF-16
 //	module.go, index.go    PTX parsed: its errors; functions, scopes, instructions, names
-//	waits.go, flow.go      which instructions wait and which complete, by the text
+//	waits.go, flow.go, reach.go   which instructions wait and which complete, by the text
 //	shown.go               the same by what a run of the launch showed
 //	hover.go, jump.go, symbols.go   answers about a place
 //	launches.go            which launch files speak of a document

@@ -1,9 +1,14 @@
 package lsp
 
-import "muster/ptx"
+import (
+	"sync"
+
+	"muster/ptx"
+)
 
 // This file follows addresses through a function's registers, without regard to control flow:
-// a register points where all that is written to it points.
+// a register points where all that is written to it points. Where that is nowhere, reach.go
+// looks at the ways to an instruction.
 
 // A place is an address or a number as far as the text tells it.
 type place struct {
@@ -23,6 +28,8 @@ type flow struct {
 	index   *index
 	writers map[register][]int
 	values  map[register]value
+	mu      sync.Mutex // of reach
+	reach   *reach
 	ends    func() map[int]end
 }
 
@@ -55,18 +62,9 @@ func newFlow(x *index, fn *function) *flow {
 	var steps []step
 	for i := fn.first; i < fn.last; i++ {
 		in := &x.insts[i]
-		var to []register
-		var sources []ptx.Operand
-		for _, b := range ptx.Bind(in.in) {
-			if b.Arg.Role != ptx.Write {
-				sources = append(sources, b.X)
-			}
-			if r, ok := in.register(b.X); ok && (b.Arg.Role == ptx.Write || b.Arg.Role == ptx.ReadWrite) && !b.Inside {
-				f.writers[r] = append(f.writers[r], i)
-				to = append(to, r)
-			}
-		}
+		to, sources := in.registers()
 		for _, r := range to {
+			f.writers[r] = append(f.writers[r], i)
 			if computes(in.in) && len(to) == 1 {
 				steps = append(steps, step{in, r, sources})
 			} else {
@@ -78,13 +76,39 @@ func newFlow(x *index, fn *function) *flow {
 		changed = false
 		for i := range steps {
 			old := f.values[steps[i].to]
-			if joined := old.join(f.result(&steps[i])); joined != old {
+			if joined := old.join(f.result(&steps[i], f.value)); joined != old {
 				f.values[steps[i].to], changed = joined, true
 			}
 		}
 	}
+	f.reach = newReach(f, fn)
 	return f
 }
+
+// registers are those that an instruction writes, and its other operands.
+func (i *inst) registers() (to []register, sources []ptx.Operand) {
+	for _, b := range ptx.Bind(i.in) {
+		if b.Arg.Role != ptx.Write {
+			sources = append(sources, b.X)
+		}
+		if r, ok := i.register(b.X); ok && (b.Arg.Role == ptx.Write || b.Arg.Role == ptx.ReadWrite) && !b.Inside {
+			to = append(to, r)
+		}
+	}
+	return to, sources
+}
+
+// step is an instruction as a step; nil if it is none.
+func (f *flow) step(in *inst) *step {
+	to, sources := in.registers()
+	if !computes(in.in) || len(to) != 1 {
+		return nil
+	}
+	return &step{in, to[0], sources}
+}
+
+// value is what is known of a register anywhere in the function.
+func (f *flow) value(r register) value { return f.values[r] }
 
 // computes reports whether an instruction makes its result of registers alone.
 func computes(in *ptx.Inst) bool {
@@ -107,13 +131,13 @@ func (v value) join(o value) value {
 	return v
 }
 
-// result is what a step gives its register.
-func (f *flow) result(s *step) value {
+// result is what a step gives its register, by the values of others.
+func (f *flow) result(s *step, of func(register) value) value {
 	var at []place // of the sources that point into a variable
 	var numbers []int64
 	unknown := 0
 	for _, x := range s.sources {
-		switch v := f.operand(s.in, x); {
+		switch v := f.operand(s.in, x, of); {
 		case v.known == nothing:
 			return v
 		case v.known == anywhere:
@@ -152,22 +176,22 @@ func (f *flow) result(s *step) value {
 }
 
 // operand is what is known of an operand.
-func (f *flow) operand(at *inst, x ptx.Operand) value {
+func (f *flow) operand(at *inst, x ptx.Operand, of func(register) value) value {
 	switch x := x.(type) {
 	case ptx.Int:
 		return value{somewhere, place{off: int64(x.Bits), exact: true}}
 	case *ptx.Mem:
-		return f.operand(at, x.Base).plus(x.Off)
+		return f.operand(at, x.Base, of).plus(x.Off)
 	case *ptx.Binary:
 		if n, ok := x.Y.(ptx.Int); ok && x.Op == "+" {
-			return f.operand(at, x.X).plus(int64(n.Bits))
+			return f.operand(at, x.X, of).plus(int64(n.Bits))
 		}
 	case ptx.Name:
 		if r, ok := at.register(x); ok {
 			if len(f.writers[r]) == 0 {
 				return value{known: anywhere}
 			}
-			return f.values[r]
+			return of(r)
 		}
 		if n, _ := at.scope.find(string(x)); n != nil && n.v != nil {
 			return value{somewhere, place{base: n, exact: true}}
@@ -183,18 +207,28 @@ func (v value) plus(n int64) value {
 	return v
 }
 
-// follow is where an operand points. A register of which that is not known is a place of its
-// own.
-func (f *flow) follow(at *inst, x ptx.Operand) place {
-	if v := f.operand(at, x); v.known == somewhere {
+// follow is where an operand of an instruction points. A register of which that is not known
+// is a place of its own.
+func (f *flow) follow(i int, x ptx.Operand) place {
+	in := &f.index.insts[i]
+	at := func(r register) value {
+		if f.reach.lost {
+			return f.values[r]
+		}
+		return f.reach.value(use{i, r}, 0)
+	}
+	f.mu.Lock()
+	v := f.operand(in, x, at)
+	f.mu.Unlock()
+	if v.known == somewhere {
 		return v.place
 	}
 	if m, ok := x.(*ptx.Mem); ok {
-		p := f.follow(at, m.Base)
+		p := f.follow(i, m.Base)
 		p.off += m.Off
 		return p
 	}
-	if r, ok := at.register(x); ok {
+	if r, ok := in.register(x); ok {
 		return place{base: r, exact: true}
 	}
 	return place{}

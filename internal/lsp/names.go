@@ -102,7 +102,7 @@ func (p *spot) describeRegister() string {
 	if text != "" {
 		text = "\n\nwritten at\n" + strings.TrimRight(text, "\n")
 	}
-	if at := f.follow(in, ptx.Name(p.word)); isVariable(at.base) {
+	if at := f.follow(p.inst, ptx.Name(p.word)); isVariable(at.base) {
 		text += "\n\npoints to " + at.String()
 		n := at.base.(*name)
 		if size, ok := sizeOf(n.v); ok {
@@ -140,7 +140,7 @@ func (x *index) describeUsers(n *name) string {
 			at, ok := ends[i]
 			switch {
 			case ok && at.where.base == any(n):
-			case in.Form != nil && in.Form.Barrier == "init" && x.flowOf(fn).follow(&x.insts[i], barrierOf(in)).base == any(n):
+			case in.Form != nil && in.Form.Barrier == "init" && x.flowOf(fn).follow(i, barrierOf(in)).base == any(n):
 			default:
 				continue
 			}

@@ -78,9 +78,9 @@ func (f *flow) end(i int) (e end, ok bool) {
 		return e, false
 	}
 	if e.by == "barrier" {
-		e.where = f.follow(in, in.in.Operands[0])
+		e.where = f.follow(i, in.in.Operands[0])
 	} else {
-		e.where = f.follow(in, barrierOf(in.in))
+		e.where = f.follow(i, barrierOf(in.in))
 	}
 	return e, true
 }
