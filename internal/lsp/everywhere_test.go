@@ -25,11 +25,11 @@ func TestEverywhere(t *testing.T) {
 			continue
 		}
 		src := read(t, name)
-		for _, text := range []string{src, src[:len(src)*(n%7)/7]} {
-			d := newText(uriOf(absolute(name)), text, nil, n%2 == 0)
-			v := &view{server: s, docs: map[string]*text_{d.path: d}}
+		for _, part := range []string{src, src[:len(src)*(n%7)/7]} {
+			d := newText(uriOf(absolute(name)), part, nil, n%2 == 0)
+			v := &view{server: s, docs: map[string]*text{d.path: d}}
 			answered := 0
-			for off := n; off < len(text); off += 101 {
+			for off := n; off < len(part); off += 101 {
 				if v.hover(d, off) != nil {
 					answered++
 				}
@@ -47,8 +47,6 @@ func TestEverywhere(t *testing.T) {
 		}
 	}
 }
-
-type text_ = text
 
 // TestTextCovers holds what the text tells of waits to what runs of the examples show: each
 // instruction that worked on a phase is among those that the text gives, but for what only a
