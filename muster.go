@@ -43,6 +43,7 @@ import (
 	"time"
 
 	"muster/internal/entry"
+	"muster/internal/files"
 	"muster/internal/machine"
 	"muster/internal/predict"
 	"muster/internal/resolve"
@@ -212,18 +213,24 @@ func readModule(l *launch.Launch, texts map[string][]byte) (*ptx.Module, []byte,
 	var first []byte
 	room := maxPTX
 	for i, name := range l.Modules() {
-		src, ok := texts[name]
-		if !ok {
+		src, given := texts[name]
+		if i == 0 && l.Text != nil {
+			src, given = l.Text, true
+		}
+		if !given {
 			var err error
 			if src, err = readPTX(l, name); err != nil {
 				return nil, nil, err
 			}
 		}
+		if len(bytes.TrimSpace(src)) == 0 {
+			return nil, nil, &ptx.Error{File: name, Msg: "the file is empty"}
+		}
 		if room -= len(src); room < 0 {
 			return nil, nil, &ptx.Error{File: name, Msg: fmt.Sprintf("with it there are more than %d bytes of text to link", maxPTX-1)}
 		}
 		mod, err := ptx.Parse(name, src)
-		if err != nil {
+		if err = files.Instead(name, files.AsPTX, src, err); err != nil {
 			return nil, nil, err
 		}
 		if mods = append(mods, mod); i == 0 {
@@ -300,7 +307,8 @@ func (l *Launch) decode() (*machine.Program, error) {
 	l.entries = nil
 	for i, src := range l.sources {
 		of := &l.file.Launches[i]
-		if l.handing != nil || len(l.sources) > 1 { // one of several, which its place names
+		// One of several, which its place names, or one that a launch file names.
+		if l.handing != nil || len(l.sources) > 1 || of.KernelPos() != (launch.Pos{}) {
 			if _, err := entry.Find(of, src.module); err != nil {
 				return nil, err
 			}
@@ -339,7 +347,10 @@ func readPTX(l *launch.Launch, name string) ([]byte, error) {
 	if err != nil {
 		return nil, fail(err)
 	}
-	if !info.Mode().IsRegular() {
+	switch {
+	case info.IsDir():
+		return nil, fail(errors.New("this is a folder"))
+	case !info.Mode().IsRegular():
 		return nil, fail(errors.New("not a regular file"))
 	}
 	file, err := os.Open(name)
@@ -350,9 +361,6 @@ func readPTX(l *launch.Launch, name string) ([]byte, error) {
 	src, err := io.ReadAll(io.LimitReader(file, maxPTX))
 	if err != nil {
 		return nil, fail(err)
-	}
-	if len(bytes.TrimSpace(src)) == 0 {
-		return nil, &ptx.Error{File: name, Msg: "the file is empty"}
 	}
 	return src, nil
 }

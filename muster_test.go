@@ -208,14 +208,14 @@ func TestLoadErrors(t *testing.T) {
 	}
 	write("k.ptx", storeKernel)
 	for text, want := range map[string]string{
-		`{"ptx": "k.ptx", "grid": 1, "block": 128}`:                            "argument 1 is missing",
+		`{"ptx": "k.ptx", "grid": 1, "block": 128}`:                            "missing argument: 1 .u64 out",
 		`{"ptx": "gone.ptx", "grid": 1, "block": 128}`:                         "cannot read",
-		`{"ptx": "k.ptx", "kernel": "kk", "grid": 1, "block": 128}`:            `no kernel "kk"`,
+		`{"ptx": "k.ptx", "kernel": "kk", "grid": 1, "block": 128}`:            `no kernel is called "kk"`,
 		`{"ptx": "k.ptx", "grid": 1, "block": 128, "args": [null], "grit": 1}`: `unknown key "grit"`,
 		`{"ptx": "k.ptx", "grid": 2000000000, "block": 128, "args": [null]}`:   "this machine takes at most",
 		`{"ptx": "k.ptx", "grid": 1, "block": 128, "args": [null]`:             "l.json:1:",
-		`{"ptx": ".", "grid": 1, "block": 128, "args": [null]}`:                "not a regular file",
-		`{"ptx": "l.json", "grid": 1, "block": 128, "args": [null]}`:           "l.json:1:1: a module begins with .version",
+		`{"ptx": ".", "grid": 1, "block": 128, "args": [null]}`:                "this is a folder",
+		`{"ptx": "l.json", "grid": 1, "block": 128, "args": [null]}`:           "l.json: this is a launch file, not PTX",
 	} {
 		_, err := Load(write("l.json", text))
 		if err == nil || !strings.Contains(err.Error(), want) {

@@ -16,7 +16,7 @@ func TestTexts(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "k.ptx")
 	const launch = "ptx: k.ptx\ngrid: 1\nblock: 32\n"
-	f, err := yaml.Parse(filepath.Join(dir, "k.yaml"), []byte(launch))
+	f, err := yaml.ReadText(filepath.Join(dir, "k.yaml"), []byte(launch))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,6 +3,9 @@ package launch
 import (
 	"fmt"
 	"math"
+	"strings"
+
+	"muster/internal/diag"
 )
 
 // An ArgKind says what an Arg is.
@@ -156,7 +159,7 @@ func (d *decoder) argMap(n *Node, what string, forms []argForm) (Arg, error) {
 	if e.Key == "struct" {
 		return Arg{}, errorf(at(d.file, e.Pos), "a struct cannot hold a struct; list its parts in place")
 	}
-	return Arg{}, d.unknownKey(e, keys)
+	return Arg{}, errorf(at(d.file, e.Pos), "unknown key %s%s; known here: %s", quote(e.Key), diag.Meant(likelyType(e.Key, keys)), strings.Join(keys, ", "))
 }
 
 func (d *decoder) structArg(n *Node) (Arg, error) {

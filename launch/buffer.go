@@ -3,6 +3,7 @@ package launch
 import (
 	"math"
 	"math/bits"
+	"slices"
 )
 
 // A Buffer is a named array in global memory.
@@ -158,11 +159,11 @@ func ValidName(s string) bool {
 
 func (d *decoder) typ(n *Node) (Type, error) {
 	if n.Kind != StringNode {
-		return 0, d.errorf(n, "type is a name such as f32, not %s", describe(n))
+		return 0, d.errorf(n, "type is a name, not %s%s", describe(n), unknownType(n.Text, typeNames()))
 	}
 	t, ok := ParseType(n.Text)
 	if !ok {
-		return 0, d.errorf(n, "unknown type %s%s", quote(n.Text), suggest(n.Text, typeNames()))
+		return 0, d.errorf(n, "unknown type %s%s", quote(n.Text), unknownType(n.Text, typeNames()))
 	}
 	return t, nil
 }
@@ -216,15 +217,27 @@ func (d *decoder) fill(b *Buffer, n *Node) error {
 		if len(n.Entries) != 1 {
 			return d.errorf(n, "a fill has one key: random, mod or file")
 		}
+		switch key := n.Entries[0].Key; {
+		case slices.Contains(fillWords, key):
+			return d.errorf(n, "fill %s has no value: write it alone", key)
+		case !slices.Contains(valuedFills, key):
+			return d.unknownFill(n, key)
+		}
 		if err := d.fields(n, "a fill", d.fillFields(b)); err != nil {
 			return err
 		}
 	} else {
-		k, err := d.choice(n, "fill", fillWords)
-		if err != nil {
-			return err
+		k := slices.Index(fillWords, n.Text)
+		switch {
+		case n.Kind == StringNode && k >= 0:
+			b.Fill.Kind = FillKind(k)
+		case n.Kind == SeqNode:
+			return d.errorf(n, "fill is a word, not a list; elements one by one are values")
+		case n.Kind == NullNode:
+			return d.errorf(n, "fill is empty; without the key a buffer is uninitialized")
+		default:
+			return d.unknownFill(n, n.Text)
 		}
-		b.Fill.Kind = FillKind(k)
 	}
 	return d.place(checkFill(b))
 }

@@ -2,11 +2,12 @@ package launch
 
 import (
 	"compress/gzip"
-	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"sync"
+
+	"muster/internal/files"
 )
 
 // decompressors open compressed data, by the end of the file's name.
@@ -29,6 +30,10 @@ func RegisterDecompressor(ext string, open func(io.Reader) (io.ReadCloser, error
 type compressed struct {
 	io.ReadCloser
 	file *os.File
+}
+
+func (c *compressed) Read(data []byte) (int, error) {
+	return files.Decompressed{From: c.ReadCloser}.Read(data)
 }
 
 func (c *compressed) Close() error {
@@ -54,7 +59,7 @@ func openData(path string) (data io.ReadCloser, size int64, err error) {
 		r, err := open(f)
 		if err != nil {
 			f.Close()
-			return nil, 0, fmt.Errorf("cannot be decompressed: %w", err)
+			return nil, 0, files.ErrDamaged
 		}
 		return &compressed{r, f}, -1, nil
 	}

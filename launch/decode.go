@@ -3,6 +3,7 @@ package launch
 import (
 	"math"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -37,12 +38,20 @@ func (d *decoder) fields(n *Node, what string, table []field) error {
 			return d.place(err)
 		}
 	}
+	var missing []string
 	for _, f := range table {
 		if f.required && !found[f.name] {
-			return d.errorf(n, "%s needs the key %q", what, f.name)
+			missing = append(missing, strconv.Quote(f.name))
 		}
 	}
-	return nil
+	switch len(missing) {
+	case 0:
+		return nil
+	case 1:
+		return d.errorf(n, "%s needs the key %s", what, missing[0])
+	}
+	last := len(missing) - 1
+	return d.errorf(n, "%s needs the keys %s and %s", what, strings.Join(missing[:last], ", "), missing[last])
 }
 
 func findField(table []field, key string) *field {
@@ -108,6 +117,11 @@ func (d *decoder) path(n *Node, what string) (string, error) {
 
 // integer reads a whole number between lo and hi.
 func (d *decoder) integer(n *Node, what string, lo, hi int64) (int64, error) {
+	return d.integerIn(n, what, "", lo, hi)
+}
+
+// integerIn is integer for a part of what, which where names in an error.
+func (d *decoder) integerIn(n *Node, what, where string, lo, hi int64) (int64, error) {
 	if n.Kind != IntNode {
 		return 0, d.errorf(n, "%s is an integer, not %s", what, describe(n))
 	}
@@ -118,7 +132,19 @@ func (d *decoder) integer(n *Node, what string, lo, hi int64) (int64, error) {
 	if v := int64(bits); msg == "" && lo <= v && v <= hi {
 		return v, nil
 	}
-	return 0, d.errorf(n, "%s is %s; it must be from %d to %d", what, n.Text, lo, hi)
+	if !isWhole(n.Text) {
+		return 0, d.errorf(n, "%s is an integer, not %s", what, describe(n))
+	}
+	return 0, d.errorf(n, "%s is %s%s; it must be from %d to %d", what, shorten(n.Text), where, lo, hi)
+}
+
+// isWhole reports whether a text is a whole number, in range or not.
+func isWhole(text string) bool {
+	digits, known := strings.TrimLeft(text, "+-"), "0123456789"
+	if isHex(text) {
+		digits, known = text[2:], "0123456789abcdefABCDEF"
+	}
+	return digits != "" && strings.Trim(digits, known) == ""
 }
 
 // uint64 reads an address or a seed, also as a string of hexadecimal digits, since JSON
@@ -144,18 +170,12 @@ func (d *decoder) float(n *Node, what string) (float64, error) {
 
 // integers reads a list, or one integer as a list of one.
 func (d *decoder) integers(n *Node, what string, lo, hi int64, most int) ([]int64, error) {
-	items := n.Items
-	if n.Kind == IntNode {
-		items = []*Node{n}
-	} else if n.Kind != SeqNode {
-		return nil, d.errorf(n, "%s is a list of integers, not %s", what, describe(n))
-	}
-	if len(items) > most {
-		return nil, d.errorf(n, "%s has %d integers; at most %d are allowed", what, len(items), most)
+	items, err := d.items(n, what, most)
+	if err != nil {
+		return nil, err
 	}
 	list := make([]int64, len(items))
 	for i, item := range items {
-		var err error
 		if list[i], err = d.integer(item, what, lo, hi); err != nil {
 			return nil, err
 		}
@@ -163,19 +183,38 @@ func (d *decoder) integers(n *Node, what string, lo, hi int64, most int) ([]int6
 	return list, nil
 }
 
+// items returns the integers of a list, or one integer as a list of one.
+func (d *decoder) items(n *Node, what string, most int) ([]*Node, error) {
+	items := n.Items
+	if n.Kind == IntNode {
+		items = []*Node{n}
+	} else if n.Kind != SeqNode {
+		hint := ""
+		if parts := strings.Split(n.Text, "x"); n.Kind == StringNode && len(parts) > 1 && !slices.ContainsFunc(parts, func(p string) bool { return !isWhole(p) }) {
+			hint = ": write [" + strings.Join(parts, ", ") + "]" // as of a flag
+		}
+		return nil, d.errorf(n, "%s is a list of integers, not %s%s", what, describe(n), hint)
+	}
+	if len(items) > most {
+		return nil, d.errorf(n, "%s has %d integers; at most %d are allowed", what, len(items), most)
+	}
+	return items, nil
+}
+
 // dim3 reads one to three integers; those left out are 1.
 func (d *decoder) dim3(n *Node, what string, limits [3]int64) ([3]uint32, error) {
 	dims := [3]uint32{1, 1, 1}
-	list, err := d.integers(n, what, math.MinInt64, math.MaxInt64, 3)
+	items, err := d.items(n, what, len(dims))
 	if err != nil {
 		return dims, err
 	}
-	if len(list) == 0 {
+	if len(items) == 0 {
 		return dims, d.errorf(n, "%s has one to three integers, not none", what)
 	}
-	for i, v := range list {
-		if v < 1 || v > limits[i] {
-			return dims, d.errorf(n, "%s is %d in %c; it must be from 1 to %d", what, v, "xyz"[i], limits[i])
+	for i, item := range items {
+		v, err := d.integerIn(item, what, " in "+"xyz"[i:i+1], 1, limits[i])
+		if err != nil {
+			return dims, err
 		}
 		dims[i] = uint32(v)
 	}

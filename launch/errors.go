@@ -2,7 +2,8 @@ package launch
 
 import (
 	"fmt"
-	"strings"
+
+	"muster/internal/diag"
 )
 
 // Pos is a place in a launch file. Line and column count from 1, columns in bytes. Line 0
@@ -50,48 +51,7 @@ func errorf(p Pos, format string, args ...any) *Error {
 
 // suggest returns ` (did you mean "x"?)` for the known word nearest to got, or "" if none
 // is near.
-func suggest(got string, known []string) string {
-	const tooLong = 64
-	if len(got) > tooLong {
-		return ""
-	}
-	best, bestDist := "", 1+max(1, len(got)/3)
-	for _, k := range known {
-		if d := editDistance(strings.ToLower(got), k); d < bestDist {
-			best, bestDist = k, d
-		}
-	}
-	if best == "" {
-		return ""
-	}
-	return fmt.Sprintf(" (did you mean %q?)", best)
-}
-
-// editDistance counts insertions, deletions, substitutions and transpositions of
-// neighbours.
-func editDistance(a, b string) int {
-	var before, prev, cur []int
-	prev = make([]int, len(b)+1)
-	for j := range prev {
-		prev[j] = j
-	}
-	for i := 1; i <= len(a); i++ {
-		cur = make([]int, len(b)+1)
-		cur[0] = i
-		for j := 1; j <= len(b); j++ {
-			cost := 1
-			if a[i-1] == b[j-1] {
-				cost = 0
-			}
-			cur[j] = min(prev[j]+1, cur[j-1]+1, prev[j-1]+cost)
-			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
-				cur[j] = min(cur[j], before[j-2]+1)
-			}
-		}
-		before, prev = prev, cur
-	}
-	return prev[len(b)]
-}
+func suggest(got string, known []string) string { return diag.Meant(diag.Nearest(got, known)) }
 
 // quote quotes a word of the input, shortened to keep an error on one line.
 func quote(s string) string {

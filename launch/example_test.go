@@ -38,7 +38,7 @@ func ExampleParseJSON() {
 func ExampleFromFlags() {
 	_, err := launch.FromFlags(launch.Flags{PTX: "k.ptx", Grid: "1", Block: "32", Buffers: []string{"in=f32[4]:itoa"}})
 	fmt.Println(err)
-	// Output: --buffer in=f32[4]:itoa: unknown fill "itoa" (did you mean "iota"?); one of uninitialized, zeros, ones, nan, iota
+	// Output: --buffer in=f32[4]:itoa: unknown fill "itoa" (did you mean "iota"?); one of uninitialized, zeros, ones, nan, iota, mod=97, random=SEED,LOW,HIGH, file=a.npy
 }
 
 func ExampleCompare() {

@@ -2,6 +2,7 @@ package launch
 
 import (
 	"cmp"
+	"errors"
 	"io"
 	"math"
 	"os"
@@ -35,6 +36,9 @@ const VectorAtomic = "vector-atomic"
 type Launch struct {
 	Pos Pos
 	PTX string // path
+	// Text is the PTX itself, in place of the file PTX, which is then its name, in a File
+	// built in Go.
+	Text []byte
 	// Link are the paths of PTX modules that are linked with PTX (ptx.Link).
 	Link    []string
 	Kernel  string // "" for the only entry of the module
@@ -65,8 +69,13 @@ type Launch struct {
 	Dependent bool
 	Builtin   Builtin // a fill or a copy, which has no PTX
 
-	gridPos, blockPos, clusterPos, preferredPos Pos
+	gridPos, blockPos, clusterPos, preferredPos, argsPos, kernelPos Pos
+	// byFlags: the arguments are given as flags, so that an error names the flags.
+	byFlags bool
 }
+
+// KernelPos is the place that names the kernel; without a line where a launch file does not.
+func (l *Launch) KernelPos() Pos { return l.kernelPos }
 
 // MaxModules bounds the modules of PTX that are linked for a launch.
 const MaxModules = 1024
@@ -127,7 +136,13 @@ func ReadFile(name string) (*File, error) {
 	if err != nil {
 		return nil, &Error{Pos: Pos{File: name}, Msg: files.Cause(err).Error(), Err: err}
 	}
-	return ParseJSON(name, data)
+	parsed, err := ParseJSON(name, data)
+	err = files.Instead(name, files.AsLaunch, data, err)
+	var foreign *files.Foreign
+	if errors.As(err, &foreign) {
+		err = &Error{Pos: Pos{File: name}, Msg: foreign.Msg(), Err: foreign}
+	}
+	return parsed, err
 }
 
 // ParseJSON reads a launch file in JSON. The name is for errors; paths are relative to
@@ -189,7 +204,7 @@ func (d *decoder) readFile(f *File, root *Node) error {
 func (d *decoder) launchFields(l *Launch) []field {
 	return []field{
 		{"ptx", true, func(n *Node) (err error) { l.PTX, l.Link, err = d.modules(n); return }},
-		{"kernel", false, func(n *Node) (err error) { l.Kernel, err = d.str(n, "kernel"); return }},
+		{"kernel", false, func(n *Node) (err error) { l.kernelPos = d.pos(n); l.Kernel, err = d.str(n, "kernel"); return }},
 		{"grid", true, func(n *Node) (err error) { l.gridPos = d.pos(n); l.Grid, err = d.grid(n); return }},
 		{"block", true, func(n *Node) (err error) { l.blockPos = d.pos(n); l.Block, err = d.block(n); return }},
 		{"cluster", false, func(n *Node) (err error) { l.clusterPos = d.pos(n); l.Cluster, err = d.cluster(n); return }},
@@ -206,7 +221,7 @@ func (d *decoder) launchFields(l *Launch) []field {
 		}},
 		{"cooperative", false, func(n *Node) (err error) { l.Cooperative, err = d.boolean(n, "cooperative"); return }},
 		{"co-resident", false, func(n *Node) (err error) { l.CoResident, err = d.uint32(n, "co-resident", 1, MaxCoResident); return }},
-		{"args", false, func(n *Node) (err error) { l.Args, err = d.args(n); return }},
+		{"args", false, func(n *Node) (err error) { l.argsPos = d.pos(n); l.Args, err = d.args(n); return }},
 	}
 }
 

@@ -45,7 +45,7 @@ type Flags struct {
 
 // FromFlags builds a File from flags only.
 func FromFlags(fl Flags) (*File, error) {
-	f := &File{Version: 1, Launches: []Launch{{}}}
+	f := &File{Version: 1, Launches: []Launch{{byFlags: true}}}
 	if err := fl.Apply(f); err != nil {
 		return nil, err
 	}
@@ -64,7 +64,7 @@ func (fl Flags) Apply(f *File) error {
 	}
 	l.Link = append(slices.Clone(l.Link), fl.Link...)
 	if fl.Kernel != "" {
-		l.Kernel = fl.Kernel
+		l.Kernel, l.kernelPos = fl.Kernel, Pos{File: "--kernel " + shorten(fl.Kernel)}
 	}
 	if err := fl.applyShape(l); err != nil {
 		return err
@@ -73,8 +73,15 @@ func (fl Flags) Apply(f *File) error {
 		return err
 	}
 	f.fill(&fl)
-	if l.Grid[0] == 0 || l.Block[0] == 0 {
-		return &Error{Msg: "a launch without a file needs --grid and --block"}
+	var missing []string
+	if l.Grid[0] == 0 {
+		missing = append(missing, "--grid")
+	}
+	if l.Block[0] == 0 {
+		missing = append(missing, "--block")
+	}
+	if len(missing) > 0 {
+		return &Error{Msg: "a launch without a file needs " + strings.Join(missing, " and ")}
 	}
 	return f.Validate()
 }
@@ -111,8 +118,10 @@ func (fl Flags) applyShape(l *Launch) error {
 		if dim.text == "" {
 			continue
 		}
-		d, n := flagDim(dim.flag, dim.text)
-		var err error
+		d, n, err := flagDim(dim.flag, dim.text)
+		if err != nil {
+			return err
+		}
 		if *dim.to, err = dim.parse(d, n); err != nil {
 			return err
 		}
@@ -132,7 +141,7 @@ func (fl Flags) applyShape(l *Launch) error {
 			continue
 		}
 		d := flagDecoder(num.flag, num.text)
-		v, err := d.uint32(d.node(IntNode, num.text), num.flag[2:], num.lo, num.hi)
+		v, err := d.uint32(d.whole(num.text), num.flag[2:], num.lo, num.hi)
 		if err != nil {
 			return err
 		}
@@ -164,7 +173,7 @@ func (fl Flags) applyLists(f *File, l *Launch) error {
 		f.Variables = replace(f.Variables, v, func(o Variable) bool { return o.Array.Name == v.Array.Name })
 	}
 	if len(fl.Args) > 0 {
-		l.Args = nil
+		l.Args, l.argsPos, l.byFlags = nil, Pos{}, true
 	}
 	for _, text := range fl.Args {
 		a, err := ParseArgFlag(text)
@@ -249,6 +258,14 @@ func (d *decoder) number(text string) *Node {
 	return d.node(StringNode, text)
 }
 
+// whole is the node of a whole number, also of a hexadecimal one.
+func (d *decoder) whole(text string) *Node {
+	if isHex(text) {
+		return d.node(IntNode, text)
+	}
+	return d.number(text)
+}
+
 // json reads a flag, or the part after '=', that is written as JSON.
 func (d *decoder) json(text string) (*Node, error) {
 	n, err := parseJSONNode(d.file, []byte(text))
@@ -258,19 +275,27 @@ func (d *decoder) json(text string) (*Node, error) {
 	return n, err
 }
 
-func flagDim(flag, text string) (*decoder, *Node) {
+// flagDim reads XxYxZ.
+func flagDim(flag, text string) (*decoder, *Node, error) {
 	d := flagDecoder(flag, text)
 	n := d.node(SeqNode, "")
 	for _, part := range strings.Split(text, "x") {
-		n.Items = append(n.Items, d.number(part))
+		item := d.number(part)
+		if item.Kind != IntNode {
+			return d, nil, d.flagError("want whole numbers, as 2 or 2x1x1")
+		}
+		n.Items = append(n.Items, item)
 	}
-	return d, n
+	return d, n, nil
 }
 
 // ParseDim3 reads 4, 4x2 or 4x2x1; missing dimensions are 1. The name of the flag selects
 // the limits: --grid, --block or --cluster.
 func ParseDim3(flag, text string) ([3]uint32, error) {
-	d, n := flagDim(flag, text)
+	d, n, err := flagDim(flag, text)
+	if err != nil {
+		return [3]uint32{1, 1, 1}, err
+	}
 	switch flag {
 	case "--block":
 		return d.block(n)
@@ -303,11 +328,20 @@ func (d *decoder) arrayFlag(text, example string) (name string, n *Node, err err
 	}
 	head, fill, hasFill := strings.Cut(rest, ":")
 	typ, dims, hasShape := strings.Cut(head, "[")
+	switch {
+	case typ == "":
+		return "", nil, d.flagError("it has no type; want name=type[shape]:fill, as %s", example)
+	case strings.ContainsAny(typ, "(<{"):
+		return "", nil, d.flagError("the shape stands between [ and ], as %s", example)
+	}
 	n = d.node(MapNode, "")
 	d.add(n, "type", d.node(StringNode, typ))
 	if hasShape {
 		dims, ok = strings.CutSuffix(dims, "]")
 		if !ok {
+			if strings.Contains(dims, "]") {
+				return "", nil, d.flagError("behind the shape stands a colon and the fill, as %s", example)
+			}
 			return "", nil, d.flagError("the shape lacks its ']'")
 		}
 		d.add(n, "shape", d.intList(dims))
@@ -379,43 +413,6 @@ func (d *decoder) flagFill(text string) *Node {
 	n := d.node(MapNode, "")
 	d.add(n, key, v)
 	return n
-}
-
-// ParseArgFlag reads name, name+offset, type:value, bytes:path, null or JSON.
-func ParseArgFlag(text string) (Arg, error) {
-	d := flagDecoder("--arg", text)
-	n, err := d.flagArg(text)
-	if err != nil {
-		return Arg{}, err
-	}
-	return d.topArg(n)
-}
-
-func (d *decoder) flagArg(text string) (*Node, error) {
-	if strings.HasPrefix(text, "{") {
-		return d.json(text)
-	}
-	if text == "null" {
-		return d.node(NullNode, ""), nil
-	}
-	n := d.node(MapNode, "")
-	if typ, value, ok := strings.Cut(text, ":"); ok {
-		v := d.number(value)
-		if typ == "bytes" {
-			v = d.node(StringNode, value)
-		}
-		d.add(n, typ, v)
-		return n, nil
-	}
-	name, offset, ok := strings.Cut(text, "+")
-	if !ValidName(name) {
-		return nil, d.flagError("want a buffer's name, name+offset, type:value or null, as s32:64")
-	}
-	d.add(n, "ptr", d.node(StringNode, name))
-	if ok {
-		d.add(n, "offset", d.node(IntNode, offset))
-	}
-	return n, nil
 }
 
 // ParseExpectFlag reads name=file[,type=t][,atol=x][,rtol=x][,ulp=n] or name={JSON}.

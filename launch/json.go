@@ -203,8 +203,8 @@ func (s *jsonScanner) str() (string, error) {
 		return "", errorf(pos, "the string is not UTF-8")
 	}
 	var text string
-	if err := json.Unmarshal(lit, &text); err != nil {
-		return "", errorf(pos, "bad string: %s", err)
+	if json.Unmarshal(lit, &text) != nil {
+		return "", errorf(pos, "a string with a control character, or an escape that JSON lacks: it has \\\" \\\\ \\/ \\b \\f \\n \\r \\t \\u and four hexadecimal digits")
 	}
 	return text, nil
 }

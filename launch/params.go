@@ -1,10 +1,12 @@
 package launch
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"sort"
 
+	"muster/internal/diag"
 	"muster/internal/files"
 )
 
@@ -56,35 +58,47 @@ func (l *Layout) EncodeParams(launch *Launch, params []Param) (*ParamBlock, erro
 		end = off + p.Size
 	}
 	b.Bytes = make([]byte, end)
-	if err := checkArgCount(launch, params); err != nil {
+	if err := l.checkArgCount(launch, params); err != nil {
 		return nil, err
 	}
 	for i, p := range params {
 		if err := l.encodeArg(b, b.Offsets[i], launch.Args[i], p, i); err != nil {
+			err.Msg += swapped(launch.Args, params, i)
 			return nil, err
 		}
 	}
 	return b, nil
 }
 
-func checkArgCount(launch *Launch, params []Param) error {
+func (l *Layout) checkArgCount(launch *Launch, params []Param) error {
 	n := len(launch.Args)
 	switch {
 	case n < len(params):
-		return errorf(launch.Pos, "argument %d is missing: the kernel has %d parameters, and %d has the type %s", n+1, len(params), n+1, params[n])
+		p := launch.Pos
+		switch {
+		case launch.byFlags:
+			p = Pos{}
+		case launch.argsPos.Line > 0:
+			p = launch.argsPos
+		}
+		return errorf(p, "%s", missing(launch, params, len(l.Buffers)))
 	case n > len(params):
-		return errorf(launch.Args[len(params)].Pos, "too many arguments: %d for %d parameters", n, len(params))
+		return errorf(launch.Args[len(params)].Pos, "too many arguments: %d for %s", n, diag.Plural(len(params), "parameter"))
 	}
 	return nil
 }
 
-func (l *Layout) encodeArg(b *ParamBlock, off int, a Arg, p Param, index int) error {
+func (l *Layout) encodeArg(b *ParamBlock, off int, a Arg, p Param, index int) *Error {
 	if !a.suits(p) {
 		return errorf(a.Pos, "argument %d is %s; parameter %s cannot take it", index+1, a, p)
 	}
 	e := encoder{layout: l, block: b, start: off, off: off, room: p.Size}
 	if err := e.arg(a); err != nil {
-		return err
+		var of *Error
+		if !errors.As(err, &of) {
+			of = &Error{Pos: a.Pos, Msg: err.Error(), Err: err}
+		}
+		return of
 	}
 	if got := e.off - off; got != p.Size {
 		hint := ""

@@ -71,8 +71,10 @@ func TestEncodeParamsErrors(t *testing.T) {
 		params []Param
 		want   string
 	}{
-		{``, []Param{scalar("n", U32)}, "argument 1 is missing: the kernel has 1 parameters, and 1 has the type .u32 n"},
-		{`"in", "in"`, []Param{scalar("n", U64)}, "too many arguments: 2 for 1 parameters"},
+		{``, []Param{scalar("n", U32)}, "missing argument: 1 .u32 n ({u32: N})"},
+		{`"in"`, []Param{scalar("p", U64), scalar("q", U64), scalar("x", F32), array("m", 128, 64), array("s", 24, 8)}, "missing arguments: 2 .u64 q (BUFFER or {u64: N}), 3 .f32 x ({f32: N}), 4 .b8 m[128] ({tensormap: {of: BUFFER, box: [N]}}), 5 .b8 s[24] ({bytes: FILE} or {struct: [{ptr: BUFFER}, {u32: N}]})"},
+		{`{"s32": 1}, "in"`, []Param{scalar("p", U64), scalar("n", U32)}, "argument 1 is a scalar of type s32 of 4 bytes; parameter .u64 p has 8; arguments 1 and 2 may be swapped"},
+		{`"in", "in"`, []Param{scalar("n", U64)}, "too many arguments: 2 for 1 parameter"},
 		{`"in"`, []Param{scalar("n", U32)}, `argument 1 is a pointer to buffer "in" of 8 bytes; parameter .u32 n has 4`},
 		{`null`, []Param{scalar("n", F64)}, `argument 1 is a null pointer; parameter .f64 n cannot take it`},
 		{`{"s32": 1}`, []Param{scalar("n", U64)}, "argument 1 is a scalar of type s32 of 4 bytes; parameter .u64 n has 8"},

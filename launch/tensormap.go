@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/bits"
+	"slices"
 
 	"muster/internal/tma"
 )
@@ -220,8 +221,18 @@ func (d *decoder) elementType(n *Node) (ElementType, error) {
 	for _, info := range elementTypes[1:] {
 		names = append(names, info.name)
 	}
-	i, err := d.choice(n, "type", names)
-	return ElementType(i + 1), err
+	if i := slices.Index(names, n.Text); n.Kind == StringNode && i >= 0 {
+		return ElementType(i + 1), nil
+	}
+	for _, name := range typeNames() {
+		if name != TensorMapType.String() && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	if n.Kind != StringNode {
+		return 0, d.errorf(n, "type is a name, not %s%s", describe(n), unknownType(n.Text, names))
+	}
+	return 0, d.errorf(n, "unknown type %s%s", quote(n.Text), unknownType(n.Text, names))
 }
 
 func (d *decoder) im2col(n *Node) (*Im2col, error) {

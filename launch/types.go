@@ -245,7 +245,7 @@ func parseScalar(t Type, n *Node) (uint64, error) {
 	case IntNode, FloatNode:
 	case StringNode:
 		if !isHex(text) && !isSpecial(text) {
-			return 0, errorf(n.Pos, "%s is no %s; a number, nan, inf, -inf or 0x… bits are", quote(text), t)
+			return 0, errorf(n.Pos, "%s is no %s; %s", quote(text), t, t.numbers())
 		}
 	default:
 		return 0, errorf(n.Pos, "want a number of type %s, not %s", t, n.Kind)
@@ -255,6 +255,14 @@ func parseScalar(t Type, n *Node) (uint64, error) {
 		return 0, errorf(n.Pos, "%s", msg)
 	}
 	return bits, nil
+}
+
+// numbers says what the elements of a type are written as.
+func (t Type) numbers() string {
+	if t.IsFloat() {
+		return "a number, nan, inf, -inf or 0x… bits are"
+	}
+	return "a whole number or 0x… bits are"
 }
 
 func isHex(s string) bool { return strings.HasPrefix(s, "0x") || strings.HasPrefix(s, "0X") }

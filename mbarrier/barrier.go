@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"runtime"
-	"sync"
 	"sync/atomic"
 )
 
@@ -63,6 +62,11 @@ func unpack(v uint64, expected uint32) Word {
 // since it names the phase; unlike a closed channel, the next phase allocates nothing. The ordering is as
 // strong as theirs: there is no .relaxed. The race detector sees exactly these edges.
 //
+// # Waiting
+//
+// A waiter parks, yields its processor or spins, whichever makes phases shortest: that is measured while the
+// barrier runs. It spins for 20 µs at most, and then parks. docs/barrier-speed.md has the times.
+//
 // # Misuse
 //
 // Operations that fault on the card, or that the ISA leaves undefined, panic here, with a message that ends
@@ -75,28 +79,24 @@ func unpack(v uint64, expected uint32) Word {
 // A Barrier must not be copied. Its methods may be called by any goroutine at any time, except by
 // the completion function.
 type Barrier struct {
-	// Accessed by arriving, spinning and parking goroutines: one cache line.
-	word     atomic.Uint64
-	park     parkLock
-	sleepers atomic.Int32 // goroutines parked for the current phase; incremented under park.Mutex
-	parks    atomic.Int32 // number of next waits that park immediately
-	cond     sync.Cond
-	done     chan struct{} // under park.Mutex: closed when the phase completes, made by WaitContext
-	_        [40]byte
+	word  atomic.Uint64
+	crowd crowd
+	pair  [2]slot // by the phase's parity
 
 	// Rarely changed, under the latch.
 	epoch      atomic.Uint64 // the high bits of the phase
 	expected   atomic.Uint32
-	completing atomic.Bool  // the latch is held for a completion function
-	broken     atomic.Bool  // a completion function did not return
-	spare      uint8        // processors
-	careful    bool         // initial value of the word's careful bit in each phase
-	due        uint32       // arrivals to drop when the next phase starts
-	nextParks  atomic.Int32 // parks after the next unsuccessful spin
+	completing atomic.Bool // the latch is held for a completion function
+	broken     atomic.Bool // a completion function did not return
+	careful    bool        // initial value of the word's careful bit in each phase
+	few        bool        // at most one goroutine waits, as a rule: it sleeps in a slot
+	paces      bool        // its phases are what the tuner measures
+	due        uint32      // arrivals to drop when the next phase starts
+	tuner      *tuner
 	completion func()
 	trace      *trace
 	name       string
-	_          [56]byte // pads the size to whole cache lines
+	_          [48]byte // pads the size to whole cache lines
 }
 
 // An Option changes how [New], [NewPipeline], [NewNamed] and [NewGroup] make their barriers.
@@ -117,9 +117,12 @@ func New(expected int, opts ...Option) *Barrier {
 		panic(fmt.Sprintf("mbarrier: New with %d expected arrivals: 1 to %d are possible", expected, Max))
 	}
 	b := new(Barrier)
-	b.cond.L = &b.park
-	b.spare = spare(expected)
-	b.nextParks.Store(1)
+	b.crowd.cond.L = &b.crowd
+	for i := range b.pair {
+		b.pair[i].barrier, b.pair[i].cond.L = b, &b.pair[i]
+	}
+	b.few = expected <= 2
+	b.tuner, b.paces = newTuner(max(2, expected)), true
 	if tracing.Load() {
 		b.trace = new(trace)
 	}
@@ -162,8 +165,7 @@ func (b *Barrier) ArriveTx(n, bytes int) ArrivalToken { return b.arrive("ArriveT
 
 // ArriveAndWait arrives once and waits for the phase to complete.
 func (b *Barrier) ArriveAndWait() {
-	b.check("ArriveAndWait")
-	b.await(b.do("ArriveAndWait", change{count: 1}))
+	b.arriveAndAwait(true, 0)
 }
 
 // ArriveAndDrop arrives once and leaves: the expected count of later phases is one lower. Once all have
@@ -281,44 +283,48 @@ func (b *Barrier) do(op string, c change) uint64 {
 			return b.latchedDo(op, c)
 		}
 		p := epoch<<lowBits | low(v)
-		// Without bytes, an arrival is the fast path: the counts are negated, so it is an addition, and its
-		// carry ends the phase. This is Word.Arrive in a few instructions, which leaves little time for
-		// conflicts.
-		if f := v>>pendingShift&countMask + uint64(c.count); c.bytes == 0 && f > uint64(c.count) && c.count > 0 {
-			next := v + uint64(c.count)<<pendingShift
-			if f <= countMask {
-				if b.word.CompareAndSwap(v, next) {
-					return b.recent(p, epoch)
-				}
-				continue
-			}
-			if f == 1<<20 && v>>txShift&txMask == 0 && low(v) != lowMask {
-				next = next&^ownField | uint64(-b.expected.Load()&countMask)<<pendingShift | (p+1)>>1&countMask<<expectedShift
-				if !b.word.CompareAndSwap(v, next) {
-					continue
-				}
-				if b.sleepers.Load() != 0 {
-					b.wake()
-				}
-				return b.recent(p, epoch)
-			}
+		next, after := uint64(0), p
+		if c == (change{count: 1}) {
+			next = b.once(v)
 		}
-		next, r := c.of(unpack(v, b.expected.Load()))
-		after := p
-		if r.Completed {
+		if next == 0 {
+			w, r := c.of(unpack(v, b.expected.Load()))
+			if r.Completed {
+				after++
+			}
+			if refused(r) || after>>lowBits != p>>lowBits {
+				return b.latchedDo(op, c)
+			}
+			next = pack(w, after)
+		} else if low(next) != low(v) {
 			after++
 		}
-		if refused(r) || after>>lowBits != p>>lowBits {
-			return b.latchedDo(op, c)
-		}
-		if !b.word.CompareAndSwap(v, pack(next, after)) {
+		if !b.word.CompareAndSwap(v, next) {
 			continue
 		}
-		if r.Completed && b.sleepers.Load() != 0 {
-			b.wake()
+		if after != p {
+			b.ended(p)
 		}
 		return b.recent(p, epoch)
 	}
+}
+
+// once returns the word after the simplest and most frequent arrival: one, without bytes, that needs no
+// latch. For any other it returns 0. The counts are negated, so it is an addition, whose carry ends the
+// phase: Word.Arrive in a few instructions, which leaves little time for conflicts.
+func (b *Barrier) once(v uint64) uint64 {
+	f := v >> pendingShift & countMask
+	if f == 0 || v&(latched|careful) != 0 {
+		return 0
+	}
+	if f < countMask {
+		return v + 1<<pendingShift
+	}
+	e := uint64(-b.expected.Load() & countMask)
+	if e == 0 || v>>txShift&txMask != 0 || low(v) == lowMask {
+		return 0
+	}
+	return v&^(countMask<<pendingShift|ownField)&^(1<<phaseBit) | e<<pendingShift | (low(v)+1)&1<<phaseBit | (low(v)+1)>>1<<expectedShift
 }
 
 // recent returns the phase p in which a change was made. If the epoch changed around the change, only p's
@@ -388,8 +394,11 @@ func (b *Barrier) latchedDo(op string, c change) uint64 {
 	}
 	b.expected.Store(next.Expected())
 	b.word.Store(pack(next, after) | mark)
-	if after != p && b.sleepers.Load() != 0 {
-		b.wake()
+	if after != p {
+		b.ended(after - 1)
+		if after-p > 1 {
+			b.ended(p)
+		}
 	}
 	return p
 }
@@ -425,7 +434,7 @@ func (b *Barrier) complete(v uint64) {
 		}
 		b.completing.Store(false)
 		if !returned {
-			b.wake()
+			b.wake(low(v))
 		}
 	}()
 	b.completion()
@@ -461,175 +470,8 @@ func (b *Barrier) look() (phase, v uint64) {
 	}
 }
 
-// A parkLock is the lock of the condition that waiters park on. A woken waiter need not lock it again.
-type parkLock struct{ sync.Mutex }
-
-func (*parkLock) Lock()     {}
-func (l *parkLock) Unlock() { l.Mutex.Unlock() }
-
-func (b *Barrier) wake() {
-	b.park.Mutex.Lock()
-	b.sleepers.Store(0)
-	if b.done != nil {
-		close(b.done)
-		b.done = nil
-	}
-	b.cond.Broadcast()
-	b.park.Mutex.Unlock()
-}
-
-// A waiter spins for a while before it parks: about the time it takes to wake another processor. Spinning
-// fails if the phase takes longer, or needs this processor; so after each failure the next waits park
-// immediately, more of them each time.
-const (
-	looks    = 20_000
-	maxParks = 1 << 9
-)
-
-// With more participants than processors, some may need the processor that a waiter would spin on. A few
-// yield to each other; with many, yielding through the run queue would cost more than parking.
-const (
-	enough = iota // processors
-	few
-	none
-)
-
-func spare(expected int) uint8 {
-	switch procs := runtime.GOMAXPROCS(0); {
-	case expected > 8*procs:
-		return none
-	case expected > procs || procs == 1:
-		return few
-	}
-	return enough
-}
-
-// await returns once the current phase is later than p.
-func (b *Barrier) await(p uint64) {
-	if !b.soon(p) {
-		b.sleep(p)
-	}
-}
-
-// soon reports whether phase p ends within the time that parking would take.
-func (b *Barrier) soon(p uint64) bool {
-	if low(b.word.Load()) != p&lowMask {
-		return true
-	}
-	switch b.spare {
-	case few:
-		runtime.Gosched() // lets runnable goroutines arrive
-		return low(b.word.Load()) != p&lowMask
-	case none:
-		return false
-	}
-	if n := b.parks.Load(); n > 0 {
-		if b.parks.Store(n - 1); n == 1 {
-			runtime.Gosched() // makes this goroutine available to any processor
-		}
-		return b.now() > p
-	}
-	next := b.nextParks.Load()
-	for range looks {
-		if low(b.word.Load()) != p&lowMask {
-			if next > 1 {
-				b.nextParks.Store(1)
-			}
-			return true
-		}
-	}
-	b.parks.Store(next)
-	b.nextParks.Store(min(2*next, maxParks))
-	return b.now() > p
-}
-
-// sleep parks until phase p is over. Either it sees the phase stored by do, or do sees the sleeper counted
-// here. It may be woken for a phase before p, by a late wake-up.
-func (b *Barrier) sleep(p uint64) {
-	rec := b.sleeper()
-	for b.enter(p, rec) {
-		b.cond.Wait() // unlocks park.Mutex
-		b.exit(rec)
-		if b.now() > p {
-			return
-		}
-	}
-}
-
-// awaitContext is await with cancellation.
-func (b *Barrier) awaitContext(ctx context.Context, p uint64) error {
-	quit := ctx.Done()
-	if quit == nil {
-		b.await(p)
-		return nil
-	}
-	if b.soon(p) {
-		return nil
-	}
-	rec := b.sleeper()
-	for b.enter(p, rec) {
-		if b.done == nil {
-			b.done = make(chan struct{})
-		}
-		done := b.done
-		b.park.Mutex.Unlock()
-		select {
-		case <-done:
-			b.exit(rec)
-			if b.now() > p {
-				return nil
-			}
-		case <-quit:
-			b.park.Mutex.Lock()
-			if b.done == done { // the count of sleepers was not reset
-				b.sleepers.Add(-1)
-			}
-			b.park.Mutex.Unlock()
-			b.exit(rec)
-			if b.now() > p {
-				return nil
-			}
-			return ctx.Err()
-		}
-	}
-	return nil
-}
-
-// sleeper returns a trace record for a goroutine about to park, if there is a trace.
-func (b *Barrier) sleeper() *sleeper {
-	if b.trace == nil {
-		return nil
-	}
-	return newSleeper()
-}
-
-// enter returns false if phase p is over. Otherwise it has counted a sleeper and holds park.Mutex.
-func (b *Barrier) enter(p uint64, rec *sleeper) bool {
-	b.park.Mutex.Lock()
-	b.sleepers.Add(1)
-	past, broken := low(b.word.Load()) != p&lowMask, b.broken.Load()
-	if !past && !broken {
-		b.trace.enter(rec)
-		return true
-	}
-	b.sleepers.Add(-1)
-	b.park.Mutex.Unlock()
-	if !past {
-		b.misuse("a wait", "for a completion function that did not return")
-	}
-	return false
-}
-
-func (b *Barrier) exit(rec *sleeper) {
-	if rec != nil {
-		b.park.Mutex.Lock()
-		b.trace.exit(rec)
-		b.park.Mutex.Unlock()
-	}
-}
-
 func (b *Barrier) check(op string) {
-	if b == nil || b.cond.L == nil {
+	if b == nil || b.crowd.cond.L == nil {
 		panic("mbarrier: " + op + " on a Barrier that is not from New")
 	}
 }

@@ -55,9 +55,13 @@ func NewPipeline(stages, producers, consumers int, opts ...Option) *Pipeline {
 		name += "."
 	}
 	opts = append(opts[:len(opts):len(opts)], WithCompletion(nil))
+	t := newTuner(producers + consumers) // one for all: who waits here has just arrived there
 	for i := range stages {
 		p.full = append(p.full, New(producers, append(opts[:len(opts):len(opts)], WithName(fmt.Sprintf("%sfull[%d]", name, i)))...))
 		p.empty = append(p.empty, New(consumers, append(opts[:len(opts):len(opts)], WithName(fmt.Sprintf("%sempty[%d]", name, i)))...))
+		p.full[i].tuner, p.empty[i].tuner = t, t
+		p.full[i].paces, p.empty[i].paces = i == 0, false
+		p.full[i].few, p.empty[i].few = consumers == 1, producers == 1
 	}
 	return p
 }
@@ -122,7 +126,9 @@ func (r *Producer) Acquire(ctx context.Context) (stage int, err error) {
 	}
 	stage, phase := p.at(r.next)
 	if phase > 0 {
-		if err := p.empty[stage].awaitContext(ctx, phase-1); err != nil {
+		if b := p.empty[stage]; ctx.Done() == nil {
+			b.await(phase - 1)
+		} else if err := b.awaitContext(ctx, phase-1); err != nil {
 			return 0, err
 		}
 	}
@@ -206,7 +212,9 @@ func (c *Consumer) Wait(ctx context.Context) (stage int, err error) {
 		return 0, io.EOF
 	}
 	stage, phase := p.at(c.next)
-	if err := p.full[stage].awaitContext(ctx, phase); err != nil {
+	if b := p.full[stage]; ctx.Done() == nil {
+		b.await(phase)
+	} else if err := b.awaitContext(ctx, phase); err != nil {
 		return 0, err
 	}
 	if p.producers.Load() == 0 && c.next >= p.end.Load() {

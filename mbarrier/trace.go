@@ -124,9 +124,9 @@ func (t *trace) exit(s *sleeper) {
 
 // Waiting returns how many goroutines are parked until the current phase completes.
 func (b *Barrier) Waiting() int {
-	b.park.Mutex.Lock()
-	defer b.park.Mutex.Unlock()
-	return int(b.sleepers.Load())
+	b.crowd.Mutex.Lock()
+	defer b.crowd.Mutex.Unlock()
+	return b.asleep()
 }
 
 // Dump writes a report on the barriers, or without arguments on all traced ones: each one's ledger, what
@@ -152,14 +152,14 @@ func Dump(w io.Writer, barriers ...*Barrier) error {
 
 func (b *Barrier) dump(out *strings.Builder) {
 	asleep := map[site]int{}
-	b.park.Mutex.Lock()
-	n := int(b.sleepers.Load())
+	b.crowd.Mutex.Lock()
+	n := b.asleep()
 	if b.trace != nil {
 		for _, s := range b.trace.asleep {
 			asleep[s.at]++
 		}
 	}
-	b.park.Mutex.Unlock()
+	b.crowd.Mutex.Unlock()
 
 	s, t, ok := b.audit()
 	fmt.Fprintf(out, "%s: %v\n", b.label(), s)

@@ -261,3 +261,35 @@ func TestFollows(t *testing.T) {
 		}
 	}
 }
+
+// TestWidth: text for a narrow terminal breaks what can be broken, and says the same.
+func TestWidth(t *testing.T) {
+	r := &Report{Verdict: Findings, Summary: "1 finding", Findings: []Finding{{
+		ID: "race-shared@k.ptx:7", Kind: "race-shared", Severity: SevError, Headline: "4 bytes at buf of CTA 0: lane 0 of warp 1 reads what lane 0 of warp 0 writes, and nothing orders the two",
+		Sites:   []Site{{Role: "writes", Source: []Place{{File: "detail.h", Line: 7}, {File: "kernel.cu", Line: 70}}, CTA: &[3]uint32{}, PTX: &Place{File: "k.ptx", Line: 7, Col: 2, Text: "st.shared.u32 [%r1], %r2; // and much that goes on to the right of it"}}},
+		Missing: "no barrier between the write at line 7 and the read at line 9", Fix: "bar.sync between them", Replay: "muster replay k.yaml --schedule latest --finding race-shared@k.ptx:7",
+	}}}
+	words := func(o TextOptions) ([]string, string) {
+		var b strings.Builder
+		if err := r.WriteText(&b, o); err != nil {
+			t.Fatal(err)
+		}
+		return strings.Fields(b.String()), b.String()
+	}
+	_, usual := words(TextOptions{})
+	if _, wide := words(TextOptions{Width: 300}); wide != usual {
+		t.Errorf("300 columns:\n%s", wide)
+	}
+	for _, width := range []int{1, 30, 40, 60, 80} {
+		_, text := words(TextOptions{Width: width})
+		for _, l := range strings.Split(text, "\n") {
+			if n := utf8.RuneCountInString(l); n > max(width, 30) && len(strings.Fields(l)) > 2 && !strings.Contains(l, "replay:") {
+				t.Errorf("%d columns: %d characters: %s", width, n, l)
+			}
+		}
+		// The quoted line alone is cut.
+		if flat := strings.Join(strings.Fields(text), " "); !strings.Contains(flat, "writes at kernel.cu:70, inlined from detail.h:7 CTA (0,0,0)") || !strings.Contains(flat, r.Findings[0].Headline) || !strings.Contains(text, r.Findings[0].Replay+"\n") {
+			t.Errorf("%d columns:\n%s", width, text)
+		}
+	}
+}

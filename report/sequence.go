@@ -79,7 +79,7 @@ func (s *Sequence) titles(v Verdict) []string {
 
 // WriteText writes the verdict of the whole, in one line.
 func (s *Sequence) WriteText(w io.Writer, o TextOptions) error {
-	p := &printer{color: o.Color}
+	p := &printer{color: o.Color, width: o.width()}
 	_, err := io.WriteString(w, p.paint(verdictColor(s.Verdict), s.Summary)+"\n")
 	return err
 }

@@ -25,6 +25,18 @@ type TextOptions struct {
 	First int
 	// AllIs is the setting for All that the text names; by default TextOptions.All.
 	AllIs string
+	// Width is where lines are broken, in characters, if the text is for a terminal narrower
+	// than the 100 of a text to keep. What must stay whole, as a replay line, does.
+	Width int
+}
+
+// width returns where lines are broken.
+func (o TextOptions) width() int {
+	const least = 30 // the columns need room
+	if o.Width <= 0 || o.Width > width {
+		return width
+	}
+	return max(o.Width, least)
 }
 
 // The layout: labels in one column, everything else in another, wrapped so
@@ -42,6 +54,7 @@ type printer struct {
 	color bool
 	sev   string // the colour of the finding's severity
 	all   string // TextOptions.AllIs
+	width int
 }
 
 const (
@@ -72,7 +85,7 @@ func severityColor(s Severity) string {
 
 // WriteText writes the report: each finding, the gaps, and last the verdict.
 func (r *Report) WriteText(w io.Writer, o TextOptions) error {
-	p := &printer{color: o.Color, all: cmp.Or(o.AllIs, "TextOptions.All")}
+	p := &printer{color: o.Color, all: cmp.Or(o.AllIs, "TextOptions.All"), width: o.width()}
 	groups := r.groups(o.All)
 	switch {
 	case o.Brief:
@@ -142,7 +155,7 @@ func verdictColor(v Verdict) string {
 // WriteEvidence writes one finding as WriteText does, without what depends on the whole
 // report.
 func (f *Finding) WriteEvidence(w io.Writer, o TextOptions) error {
-	p := &printer{color: o.Color}
+	p := &printer{color: o.Color, width: o.width()}
 	p.finding(f)
 	_, err := io.WriteString(w, p.b.String())
 	return err
@@ -151,7 +164,7 @@ func (f *Finding) WriteEvidence(w io.Writer, o TextOptions) error {
 func (p *printer) finding(f *Finding) {
 	p.sev = severityColor(f.Severity)
 	tag := fmt.Sprintf("%s[%s]", f.Severity, f.Kind)
-	lines := diag.Wrap(tag+" "+f.Headline, width, width-2)
+	lines := diag.Wrap(tag+" "+f.Headline, p.width, p.width-2)
 	lines[0] = p.paint(p.sev, tag) + p.paint(bold, strings.TrimPrefix(lines[0], tag))
 	for i, l := range lines {
 		if i > 0 {
@@ -206,13 +219,26 @@ func (p *printer) seen(f *Finding, of int) {
 // site writes a site: role and place, the agent and the bytes accessed, and the
 // instruction.
 func (p *printer) site(s *Site) {
-	p.b.WriteString("  " + p.paint(p.sev, s.Role))
-	if at := s.where(); at != "" {
-		p.b.WriteString(" at " + p.paint(bold, at))
-	}
-	p.b.WriteByte('\n')
+	p.place(p.sev, s.Role, s.where())
 	p.deep(s.who())
 	p.quote(s.PTX, len(s.Source) > 0)
+}
+
+// place writes a role and its place, on one line as a compiler does where there is room.
+func (p *printer) place(code, role, at string) {
+	p.b.WriteString("  " + p.paint(code, role))
+	if at != "" {
+		const before = " at "
+		lines := []string{at}
+		if p.width < width {
+			lines = diag.Wrap(at, p.width-len("  "+before)-utf8.RuneCountInString(role), p.width-deep)
+		}
+		for i, l := range lines {
+			lines[i] = p.paint(bold, l)
+		}
+		p.b.WriteString(before + strings.Join(lines, "\n"+strings.Repeat(" ", deep)))
+	}
+	p.b.WriteByte('\n')
 }
 
 // where returns the place in the source program: the outermost line, and what was inlined
@@ -283,7 +309,7 @@ func (p *printer) quote(at *Place, place bool) {
 		return
 	}
 	num := fmt.Sprintf("%5d | ", at.Line)
-	text, caret := diag.Clip(at.Text, at.Caret, width-deep-len(num))
+	text, caret := diag.Clip(at.Text, at.Caret, p.width-deep-len(num))
 	p.b.WriteString(pad + p.paint(dim, num) + text + "\n")
 	p.b.WriteString(pad + p.paint(dim, strings.Repeat(" ", len(num)-2)+"| ") + strings.Repeat(" ", utf8.RuneCountInString(text[:caret])) + p.paint(p.sev, diag.Carets(text[caret:])) + "\n")
 }
@@ -300,11 +326,7 @@ func (p *printer) waiting(list []Waiter) {
 			break
 		}
 		w := &g[0]
-		p.b.WriteString("  " + p.paint(bold, "waiting"))
-		if at := w.Site.where(); at != "" {
-			p.b.WriteString(" at " + p.paint(bold, at))
-		}
-		p.b.WriteByte('\n')
+		p.place(bold, "waiting", w.Site.where())
 		p.deep(whoAll(g))
 		p.deep("for " + w.For)
 		p.deep(w.Owed)
@@ -400,14 +422,14 @@ func (p *printer) deep(text string) {
 	if text == "" {
 		return
 	}
-	for _, l := range diag.Wrap(text, width-deep, width-deep) {
+	for _, l := range diag.Wrap(text, p.width-deep, p.width-deep) {
 		p.b.WriteString(strings.Repeat(" ", deep) + l + "\n")
 	}
 }
 
 func (p *printer) gap(g *Gap) {
 	tag := "incomplete:"
-	p.b.WriteString(p.paint(yellow, tag) + strings.TrimPrefix(strings.Join(diag.Wrap(tag+" "+g.What, width, width-2), "\n  "), tag) + "\n")
+	p.b.WriteString(p.paint(yellow, tag) + strings.TrimPrefix(strings.Join(diag.Wrap(tag+" "+g.What, p.width, p.width-2), "\n  "), tag) + "\n")
 	p.sev = yellow
 	if g.Place != nil {
 		p.quote(g.Place, true)
@@ -430,7 +452,7 @@ func (p *printer) list(label string, texts []string) {
 
 // row writes a label and text wrapped in the second column.
 func (p *printer) row(label, code, text string) {
-	lines := diag.Wrap(text, width-indent, width-indent)
+	lines := diag.Wrap(text, p.width-indent, p.width-indent)
 	for i, l := range lines {
 		if i > 0 {
 			label = ""

@@ -54,7 +54,7 @@ start from.
 Exit status: 0 as expected (or nothing wrong, where nothing is expected), 1 the
 output differs (or an error was found), 2 bad input.`,
 		Example: "  muster barrier examples/barrier/two_debts.txt\n  echo 'init bar 2' | muster barrier -",
-		Args:    cobra.ExactArgs(1),
+		Args:    exactly(1, "one script, or - for standard input"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			return c.barrier(args[0], update, explain)
 		},
@@ -71,7 +71,7 @@ func (c *console) barrier(name string, update, explain bool) error {
 	}
 	s, err := script.Parse(name, src)
 	if err != nil {
-		return c.scriptError(err)
+		return c.scriptError(files.Instead(name, files.AsScript, src, err))
 	}
 	res, err := s.Run()
 	switch {
@@ -117,6 +117,6 @@ func (c *console) scriptError(err error) error {
 		return err
 	}
 	printError(c.err, err)
-	quote(c.err, e.File, e.Line, e.Col)
+	quote(c.err, e.File, e.Line, e.Col, widest)
 	return exit(exitBadInput)
 }

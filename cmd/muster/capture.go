@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"regexp"
+	"regexp/syntax"
 	"strconv"
 	"strings"
 	"time"
@@ -43,7 +44,7 @@ and kernels with PTX, as nvcc makes by
 
 Triton, torch.compile and NVRTC keep PTX by themselves.`,
 		Example: "  muster capture -- python train.py\n  muster capture --kernel 'gemm.*' --contents all -o gemm -- ./48_hopper_gemm",
-		Args:    cobra.MinimumNArgs(1),
+		Args:    atLeast(1, "a command to run, behind --"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := checkPattern(o.Kernel); err != nil {
 				return fmt.Errorf("--kernel: %w", err)
@@ -66,7 +67,7 @@ Triton, torch.compile and NVRTC keep PTX by themselves.`,
 				}
 			}
 			o.Contents = capture.Contents(indexOf(contentNames, string(contents)))
-			status, err := capture.Run(context.Background(), o, args, c.in, c.programOut(), c.err)
+			status, err := capture.Run(context.Background(), o, args, c.in, c.programOut(), c.programErr())
 			if err != nil || status == 0 {
 				return err
 			}
@@ -167,6 +168,10 @@ func checkPattern(s string) error {
 		return fmt.Errorf("%s is not in POSIX's regular expressions", at)
 	}
 	_, err := regexp.CompilePOSIX(s)
+	var bad *syntax.Error
+	if errors.As(err, &bad) {
+		return fmt.Errorf("no regular expression: %s: %s", bad.Code, bad.Expr)
+	}
 	return err
 }
 

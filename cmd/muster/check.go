@@ -53,7 +53,7 @@ is incomplete, with the numbers.
 		Example: `  muster check examples/ring/ring.yaml
   muster check examples/ring/broken_count.yaml --schedules 20 --format json
   muster check k.ptx --grid 1 --block 128 --buffer 'in=f32[1024]:iota' --arg in`,
-		Args: cobra.MaximumNArgs(1),
+		Args: atMost(1, aLaunch),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
 			case failOn != "error" && failOn != "warning":
@@ -62,6 +62,9 @@ is incomplete, with the numbers.
 				return fmt.Errorf("--first %d: want at least 1", how.First)
 			case how.Brief && (how.All || how.First > 0):
 				return errors.New("--brief writes no finding in full: it does not go with --all or --first")
+			}
+			if err := checkFolder("--schedule-dir", schedules); err != nil {
+				return err
 			}
 			w, err := c.begin(&in)
 			if err != nil {
@@ -102,7 +105,7 @@ is incomplete, with the numbers.
 	known.register(f)
 	any.register(f)
 	f.StringVar(&schedules, "schedule-dir", "", "a `folder` for a file a finding: its schedule, shrunk, for replay")
-	f.IntVar(&o.Jobs, "jobs", 0, "schedules, or parts of them, to run at a time; default: one a processor")
+	jobsFlag(f, &o.Jobs, "schedules, or parts of them, to run at a time; default: one a processor")
 	e.register(f)
 	costFlag(f, &o)
 	f.BoolVar(&o.Values, "values", false, "compute what matrix instructions compute even where it decides nothing")
@@ -122,8 +125,8 @@ func (c *console) write(r *muster.Report, format formatFlag, how report.TextOpti
 	case format.exports():
 		return c.export(format, &report.Export{Reports: []*report.Report{r}, Summary: r.Summary})
 	}
-	how.Color, how.AllIs = c.color(), "--all"
-	return r.WriteText(c.out, how)
+	how.AllIs = "--all"
+	return r.WriteText(c.out, c.look(how))
 }
 
 // status converts a verdict to an exit status.

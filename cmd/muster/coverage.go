@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"muster/internal/diag"
 	"muster/internal/machine"
 	"muster/ptx"
 )
@@ -47,7 +48,7 @@ func coverageCommand(c *console) *cobra.Command {
 	var class string
 	cmd := &cobra.Command{
 		Use:   "coverage",
-		Short: "Show the instruction table: what is parsed, executed, checked, tested",
+		Short: "Show the instruction table: what is parsed, executed, tested",
 		Long: `Coverage prints every row of the instruction table, with four columns:
 
   parsed    the row's example parses, and back to this row
@@ -62,11 +63,17 @@ func coverageCommand(c *console) *cobra.Command {
 
 and then the counts by class.`,
 		Example: "  muster coverage\n  muster coverage --class barrier\n  muster coverage --format json",
-		Args:    cobra.NoArgs,
+		Args:    atMost(0, ""),
 		RunE: func(*cobra.Command, []string) error {
 			rows := coverageRows(class)
 			if len(rows) == 0 {
-				return fmt.Errorf("--class %s: no instruction has this class", class)
+				var known []string
+				for _, s := range summarize(coverageRows("")) {
+					if s.class != "all" {
+						known = append(known, s.class)
+					}
+				}
+				return fmt.Errorf("--class %s: no instruction has this class%s; there are %s", brief(class), diag.Meant(diag.Nearest(class, known)), strings.Join(known, ", "))
 			}
 			if format == "json" {
 				e := json.NewEncoder(c.out)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -23,14 +24,57 @@ func printError(w io.Writer, err error) {
 		io.WriteString(w, compiled.lines())
 	}
 	var p *ptx.Error
+	room := widest
+	if n := columns(w); n > 0 {
+		room = min(max(n-1, 20), widest)
+	}
 	if errors.As(err, &p) && printable(p.Src) {
-		fmt.Fprintln(w, "muster: "+p.Detail())
+		if len(p.Src) > room && room < widest {
+			fmt.Fprintln(w, "muster: "+oneLine(p.Error()))
+			point(w, p.Src, int(p.Pos.Col), room)
+			return
+		}
+		fmt.Fprintln(w, "muster: "+oneLine(p.Error())+strings.TrimPrefix(p.Detail(), p.Error()))
 		return
 	}
-	fmt.Fprintln(w, "muster: "+strings.Join(strings.Fields(options.Replace(err.Error())), " "))
+	fmt.Fprintln(w, "muster: "+oneLine(options.Replace(plainly(err))))
 	if file, line, col := place(err); line > 0 {
-		quote(w, file, line, col)
+		quote(w, file, line, col, room)
 	}
+}
+
+// plainly is the text of an error without the names of calls that package os puts before a
+// path and its cause.
+func plainly(err error) string {
+	text := err.Error()
+	var path *os.PathError
+	if errors.As(err, &path) {
+		text = strings.ReplaceAll(text, path.Error(), path.Path+": "+path.Err.Error())
+	}
+	var link *os.LinkError
+	if errors.As(err, &link) {
+		text = strings.ReplaceAll(text, link.Error(), link.New+": "+link.Err.Error())
+	}
+	var call *os.SyscallError
+	if errors.As(err, &call) {
+		text = strings.ReplaceAll(text, call.Error(), call.Err.Error())
+	}
+	var program *exec.Error
+	if errors.As(err, &program) {
+		text = strings.ReplaceAll(text, program.Error(), program.Name+": "+program.Err.Error())
+	}
+	return text
+}
+
+// oneLine makes a message one line that a terminal can show, whatever names are in it.
+func oneLine(s string) string {
+	s = strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) && !unicode.IsSpace(r) {
+			return '?'
+		}
+		return r
+	}, strings.ToValidUTF8(s, "?"))
+	return strings.Join(strings.Fields(s), " ")
 }
 
 func place(err error) (file string, line, col int) {
@@ -48,7 +92,8 @@ func place(err error) (file string, line, col int) {
 // widest bounds the bytes shown of a source line.
 const widest = 120
 
-func quote(w io.Writer, file string, line, col int) {
+// quote shows a line of a file, cut to room bytes, and a caret under its column.
+func quote(w io.Writer, file string, line, col, room int) {
 	f, err := os.Open(file)
 	if err != nil {
 		return
@@ -58,11 +103,15 @@ func quote(w io.Writer, file string, line, col int) {
 	s.Buffer(nil, 1<<20)
 	for n := 1; s.Scan(); n++ {
 		if n == line && printable(s.Text()) {
-			text, at := clip(s.Text(), max(col-1, 0))
-			fmt.Fprintf(w, "%s\n%s^\n", text, blank(text[:at]))
+			point(w, s.Text(), col, room)
 			return
 		}
 	}
+}
+
+func point(w io.Writer, text string, col, room int) {
+	text, at := clip(text, max(col-1, 0), room)
+	fmt.Fprintf(w, "%s\n%s^\n", text, blank(text[:at]))
 }
 
 // printable reports whether a line can be shown on a terminal.
@@ -70,15 +119,15 @@ func printable(s string) bool {
 	return utf8.ValidString(s) && strings.IndexFunc(s, func(r rune) bool { return r != '\t' && r != '\r' && unicode.IsControl(r) }) < 0
 }
 
-// clip cuts a long line around a column, at character boundaries.
-func clip(s string, at int) (string, int) {
+// clip cuts a line of more than room bytes around a column, at character boundaries.
+func clip(s string, at, room int) (string, int) {
 	at = min(at, len(s))
-	if len(s) > widest {
-		lo := max(0, min(at-widest/2, len(s)-widest))
+	if len(s) > room {
+		lo := max(0, min(at-room/2, len(s)-room))
 		for lo > 0 && !utf8.RuneStart(s[lo]) {
 			lo--
 		}
-		s, at = s[lo:min(len(s), lo+widest)], at-lo
+		s, at = s[lo:min(len(s), lo+room)], at-lo
 	}
 	return s, min(at, len(s))
 }

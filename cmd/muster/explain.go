@@ -11,23 +11,29 @@ import (
 
 	"muster/internal/rules"
 	"muster/internal/tensor"
+	"muster/internal/undecided"
 	"muster/launch"
 )
 
 func explainCommand(c *console) *cobra.Command {
 	schema := false
 	cmd := &cobra.Command{
-		Use:   "explain [KIND | launch | sums]",
-		Short: "Tell what a finding means, with a wrong and a right kernel; or the form of launch files",
+		Use:   "explain [KIND | incomplete | C0…C10 | launch | sums]",
+		Short: "Tell what a finding means, with a wrong and a right kernel",
 		Long: `Explain prints what a kind of finding is, why it is wrong and who says so, how
 to mend it, and two kernels in PTX: one that has the defect, and the same one
-mended. Without a name it lists all kinds. 'explain launch' prints the reference of
+mended. Without a name it lists all kinds, with a part of one those that have it. 'explain incomplete' says what makes a
+verdict incomplete and what to do about it, 'explain C1' what a condition of a proof
+means, with a kernel for which it fails. 'explain launch' prints the reference of
 launch files, with --schema as a JSON Schema, by which editors complete. 'explain
 sums' says how the tensor cores of each architecture add, and what that rests on.`,
-		Example: "  muster explain\n  muster explain proxy-raw\n  muster explain launch --schema > launch.schema.json",
-		Args:    cobra.MaximumNArgs(1),
+		Example: "  muster explain\n  muster explain proxy-raw\n  muster explain C9\n  muster explain launch --schema > launch.schema.json",
+		Args:    atMost(1, "one name"),
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-			names := []string{launchTopic + "\tThe form of launch files", sumsTopic + "\tHow tensor cores add"}
+			names := []string{launchTopic + "\tThe form of launch files", sumsTopic + "\tHow tensor cores add", incompleteTopic + "\tWhat makes a verdict incomplete"}
+			for _, k := range undecided.Conditions {
+				names = append(names, k.Name+"\t"+k.Title)
+			}
 			for _, k := range rules.Kinds() {
 				names = append(names, k.Name+"\t"+k.Title)
 			}
@@ -51,12 +57,15 @@ sums' says how the tensor cores of each architecture add, and what that rests on
 				_, err := io.WriteString(c.out, sumsText+tensor.Table())
 				return err
 			}
-			k := rules.Lookup(args[0])
-			if k == nil {
-				return fmt.Errorf("no finding is called %q%s; 'muster explain' lists them", args[0], nearest(args[0]))
+			if args[0] == incompleteTopic {
+				c.explainIncomplete()
+				return nil
 			}
-			c.explain(k)
-			return nil
+			if k := undecided.Lookup(args[0]); k != nil {
+				c.explainCondition(k)
+				return nil
+			}
+			return c.explainLike(args[0])
 		},
 	}
 	cmd.Flags().BoolVar(&schema, "schema", false, "of launch files: a JSON Schema")
@@ -90,9 +99,24 @@ that scale-input-d multiplies C before it is aligned.
 
 `
 
-func (c *console) listKinds() {
+// explainLike explains the kind that a word names, or lists the kinds that it may mean.
+func (c *console) explainLike(word string) error {
+	switch list := kindsLike(word); len(list) {
+	case 0:
+		return unknownKind(word, launchTopic, sumsTopic)
+	case 1:
+		c.explain(list[0])
+	default:
+		c.list(list)
+	}
+	return nil
+}
+
+func (c *console) listKinds() { c.list(rules.Kinds()) }
+
+func (c *console) list(kinds []*rules.Kind) {
 	for _, s := range []rules.Severity{rules.Error, rules.Warning, rules.Note} {
-		for _, k := range rules.Kinds() {
+		for _, k := range kinds {
 			if k.Severity == s {
 				fmt.Fprintf(c.out, "%-8s %-24s %s\n", k.Severity, k.Name, k.Title)
 			}
@@ -122,36 +146,4 @@ func indentText(s string) string {
 		b.WriteString(line)
 	}
 	return b.String()
-}
-
-// nearest suggests the kind with the longest common subsequence with name.
-func nearest(name string) string {
-	best, score := "", 0.6
-	for _, k := range rules.Kinds() {
-		if s := 2 * float64(common(name, k.Name)) / float64(len(name)+len(k.Name)); s > score {
-			best, score = k.Name, s
-		}
-	}
-	if best == "" {
-		return ""
-	}
-	return fmt.Sprintf(" (did you mean %q?)", best)
-}
-
-// common is the length of the longest common subsequence.
-func common(a, b string) int {
-	row := make([]int, len(b)+1)
-	for i := range a {
-		diag := 0
-		for j := range b {
-			up := row[j+1]
-			if a[i] == b[j] {
-				row[j+1] = diag + 1
-			} else {
-				row[j+1] = max(up, row[j])
-			}
-			diag = up
-		}
-	}
-	return row[len(b)]
 }

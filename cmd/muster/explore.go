@@ -208,7 +208,7 @@ bytes. The launch, --schedules, --steps and --preemptions are those of the shard
 		Example: `  muster check k.yaml --shard 0/2 --state a.json
   muster check k.yaml --shard 1/2 --state b.json
   muster merge k.yaml --from a.json,b.json`,
-		Args: cobra.MaximumNArgs(1),
+		Args: atMost(1, aLaunch),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			w, err := c.begin(&in)
 			if err != nil {
@@ -223,10 +223,13 @@ bytes. The launch, --schedules, --steps and --preemptions are those of the shard
 			if err := e.options(c, &o); err != nil {
 				return err
 			}
+			if len(states) == 0 {
+				return errors.New("nothing to merge: --from names the states, as --from a.json,b.json")
+			}
 			var list []*muster.Exploration
 			for _, name := range states {
 				if _, err := os.Stat(name); err != nil {
-					return err
+					return fmt.Errorf("%s: %w", name, files.Cause(err))
 				}
 				x, err := readState(name)
 				if err != nil {
@@ -253,7 +256,7 @@ bytes. The launch, --schedules, --steps and --preemptions are those of the shard
 	format.registerReport(f)
 	e.register(f)
 	f.StringSliceVar(&states, "from", nil, "the `files` to join")
-	f.IntVar(&o.Jobs, "jobs", 0, "runs at a time; default: one a processor")
+	jobsFlag(f, &o.Jobs, "runs at a time; default: one a processor")
 	f.BoolVar(&o.Values, "values", false, "as for the shards")
 	f.StringVar(&failOn, "fail-on", failOn, "the least `severity` that makes the verdict findings: error or warning")
 	return cmd

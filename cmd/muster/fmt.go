@@ -20,16 +20,12 @@ compilers, comments gone, what a diff then shows is what differs. '-' reads
 standard input. Instructions that the table does not know are kept as they are
 and named on standard error.`,
 		Example: "  muster fmt k.ptx\n  diff <(muster fmt old.ptx) <(muster fmt new.ptx)",
-		Args:    cobra.ExactArgs(1),
+		Args:    exactly(1, "one .ptx, or - for standard input"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			if write && args[0] == "-" {
 				return errors.New("-w writes a file in place: name one")
 			}
-			src, err := readSource(c.in, args[0])
-			if err != nil {
-				return err
-			}
-			m, err := ptx.Parse(args[0], src)
+			m, err := parseSource(c.in, args[0])
 			if err != nil {
 				return err
 			}
@@ -48,6 +44,16 @@ and named on standard error.`,
 
 // maxSource bounds the module size in bytes, as in check.
 const maxSource = 64 << 20
+
+// parseSource reads PTX.
+func parseSource(stdin io.Reader, name string) (*ptx.Module, error) {
+	src, err := readSource(stdin, name)
+	if err != nil {
+		return nil, err
+	}
+	m, err := ptx.Parse(name, src)
+	return m, files.Instead(name, files.AsPTX, src, err)
+}
 
 func readSource(stdin io.Reader, name string) ([]byte, error) {
 	if name == "-" {

@@ -47,7 +47,7 @@ Of launches that differ in nothing but addresses and contents the first is taken
 
   nvcc -lineinfo -gencode arch=compute_90a,code=[sm_90a,compute_90a] …`,
 		Example: "  muster import ./gemm\n  muster import libattention.so -o kernels\n  muster import logs/trace.ndjson -o kernels\n  muster import ~/.triton/cache",
-		Args:    cobra.ExactArgs(1),
+		Args:    exactly(1, "one program, library, log or folder"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			return (&importing{console: c, name: args[0], dir: dir}).any()
 		},
@@ -87,7 +87,13 @@ func (i *importing) any() error {
 	if err != nil {
 		return err
 	}
-	if err := i.all(data); err != nil {
+	if e := files.Binary(i.name, files.AsImport, data); e != nil {
+		return e
+	}
+	var program *fatbin.Error
+	if err := i.all(data); errors.As(err, &program) && program.Place == 0 {
+		return files.Instead(i.name, files.AsImport, data, err)
+	} else if err != nil {
 		return err
 	}
 	return i.end()

@@ -28,7 +28,7 @@ wherever only the author knows: the grid, shapes, contents, numbers. A .cu file 
 compiled by nvcc where that is found. Several PTX modules of one kernel (nvcc
 -rdc=true) are linked.`,
 		Example: "  muster init k.ptx > k.yaml\n  muster init gemm.ptx --kernel gemm_f16 -o gemm.yaml",
-		Args:    cobra.MinimumNArgs(1),
+		Args:    atLeast(1, "a .ptx or .cu"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			l := &launch.Launch{PTX: args[0], Kernel: kernel}
 			if filepath.Ext(args[0]) == ".cu" {
@@ -85,11 +85,7 @@ func readModules(in io.Reader, names []string) (*ptx.Module, error) {
 	}
 	var mods []*ptx.Module
 	for _, name := range names {
-		src, err := readSource(in, name)
-		if err != nil {
-			return nil, err
-		}
-		m, err := ptx.Parse(name, src)
+		m, err := parseSource(in, name)
 		if err != nil {
 			return nil, err
 		}

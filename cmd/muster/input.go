@@ -51,7 +51,8 @@ by nvcc -ptx -lineinfo -arch=sm_90a first:
   --buffer in=f32[16384]:iota      also zeros, ones, nan, uninitialized, mod=97,
                                    random=SEED,LOW,HIGH, file=a.npy
   --arg in  --arg out+256  --arg s32:64  --arg null  --arg bytes:param.bin
-  --expect out=out.npy,atol=1e-3   or ,rtol=… or ,ulp=…; ,type=f16 compares the bytes as f16
+  --expect out=out.npy,atol=1e-3   or ,rtol=… or ,ulp=…; ,type=f16 compares the
+                                   bytes as f16
   --accept 'proxy-war@gemm.cu:118=why this is meant'
 
 What has no short form is written as JSON: --arg '{"struct": [{"ptr": "in"}, {"s32": 3}]}'.`
@@ -115,16 +116,34 @@ func (in *input) limited(args []string) (*launch.File, error) {
 }
 
 func (in *input) checkLimits() error {
-	if in.limits.Instrs <= 0 || in.memory <= 0 || in.local <= 0 || in.local > 1<<30 || in.limits.Time < time.Millisecond {
-		return fmt.Errorf("a limit must be positive, and --limit-local at most 2^30")
+	switch {
+	case in.limits.Instrs <= 0:
+		return fmt.Errorf("--limit-instrs %d: a limit must be positive", in.limits.Instrs)
+	case in.memory <= 0:
+		return fmt.Errorf("--limit-memory %d: a limit must be positive", in.memory)
+	case in.local <= 0 || in.local > 1<<30:
+		return fmt.Errorf("--limit-local %d: it must be from 1 to 2^30", in.local)
+	case in.limits.Time < time.Millisecond:
+		return fmt.Errorf("--limit-time %v: it must be at least 1ms", in.limits.Time)
 	}
 	in.limits.Memory, in.limits.Local = int64(in.memory), uint32(in.local)
 	return nil
 }
 
+// alone reads a file of one launch, for a command that takes no others.
+func (in *input) alone(args []string) (*launch.File, error) {
+	if in.launch != "" {
+		return nil, fmt.Errorf("--launch %s: here the file has one launch; check, run and replay take several", brief(in.launch))
+	}
+	return in.file(args)
+}
+
 // file reads the launch, and has its sources compiled.
 func (in *input) file(args []string) (*launch.File, error) {
 	f, err := in.read(args)
+	if err == nil {
+		err = checkAccepted(f)
+	}
 	if err == nil {
 		err = in.sources(f)
 	}
@@ -136,18 +155,20 @@ func (in *input) read(args []string) (*launch.File, error) {
 	case len(args) == 0 && in.flags.PTX == "":
 		return nil, fmt.Errorf("name a launch file, or a .ptx with --grid and --block; see --help")
 	case len(args) == 0:
-		return launch.FromFlags(in.flags)
+		return in.fromFlags(in.flags)
+	case args[0] == "" || args[0] == "-":
+		return nil, fmt.Errorf("%q: a launch is read from a file; name one", args[0])
 	case slices.Contains([]string{".ptx", ".cu", ".cuh"}, filepath.Ext(args[0])):
 		if in.flags.PTX != "" {
 			return nil, fmt.Errorf("%s and --ptx %s: give one, not both", args[0], in.flags.PTX)
 		}
 		fl := in.flags
 		fl.PTX = args[0]
-		return launch.FromFlags(fl)
+		return in.fromFlags(fl)
 	}
 	f, err := yaml.ReadFile(args[0])
 	if err != nil {
-		return nil, err
+		return nil, missingFile(args[0], err)
 	}
 	return f, in.flags.Apply(f)
 }
@@ -201,5 +222,26 @@ func (s *sizeFlag) Set(text string) error {
 		return fmt.Errorf("want a number of bytes, as 512M or 8G")
 	}
 	*s = sizeFlag(n << by)
+	return nil
+}
+
+// jobsFlag registers --jobs.
+func jobsFlag(f *pflag.FlagSet, to *int, usage string) { f.Var((*jobsValue)(to), "jobs", usage) }
+
+// A jobsValue is how many things are done at a time; 0 is the default.
+type jobsValue int
+
+func (j *jobsValue) Type() string   { return "int" }
+func (j *jobsValue) String() string { return strconv.Itoa(int(*j)) }
+
+func (j *jobsValue) Set(text string) error {
+	n, err := strconv.Atoi(text)
+	if err != nil {
+		return err
+	}
+	if n < 0 {
+		return fmt.Errorf("want a number from 1 on")
+	}
+	*j = jobsValue(n)
 	return nil
 }

@@ -20,7 +20,7 @@ func lspCommand(c *console) *cobra.Command {
 	limit, memory := 30*time.Second, sizeFlag(4<<30)
 	cmd := &cobra.Command{
 		Use:   "lsp",
-		Short: "Serve an editor by the Language Server Protocol: findings at their lines",
+		Short: "Serve an editor: findings at their lines, by the LSP",
 		Long: `Lsp is a language server over standard input and output, for PTX, launch files,
 and the CUDA C++, Go or Python that the PTX was compiled from with line
 information. An editor starts it; docs/lsp.md says how, for some.

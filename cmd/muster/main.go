@@ -13,7 +13,6 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
 	"muster"
 	"muster/internal/files"
@@ -47,6 +46,9 @@ func doMain(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 }
 
 func (c *console) main(args []string) (code int) {
+	if c.alone {
+		c.localize(os.Getenv)
+	}
 	out := &output{w: c.out}
 	c.out = out
 	defer func() {
@@ -72,6 +74,13 @@ func (c *console) execute(args []string) error {
 	root.SetIn(c.in)
 	root.SetOut(c.out)
 	root.SetErr(c.err)
+	helps(root)
+	if len(args) > 0 && (args[0] == "" || args[0] == "--") {
+		return unknownCommand(root, args)
+	}
+	if _, _, err := root.Find(args); err != nil && !(len(args) > 0 && strings.HasPrefix(args[0], "__")) {
+		return unknownCommand(root, args)
+	}
 	return root.Execute()
 }
 
@@ -161,27 +170,20 @@ func (o *output) close(alone bool) error {
 }
 
 // programOut is where a program that runs below this one writes to: the output itself.
-func (c *console) programOut() io.Writer {
-	if o, ok := c.out.(*output); ok {
-		return o.w
-	}
-	return c.out
-}
+func (c *console) programOut() io.Writer { return itself(c.out) }
 
-// terminal reports whether standard error is a terminal.
-func (c *console) terminal() bool {
-	f, ok := c.err.(*os.File)
-	return ok && term.IsTerminal(int(f.Fd()))
-}
+// programErr is its standard error.
+func (c *console) programErr() io.Writer { return itself(c.err) }
 
-// color reports whether output goes to a terminal that wants colours.
-func (c *console) color() bool {
-	w := c.out
-	if o, ok := w.(*output); ok {
-		w = o.w
+// itself returns what is written to in the end.
+func itself(w io.Writer) io.Writer {
+	switch of := w.(type) {
+	case *output:
+		return itself(of.w)
+	case *ascii:
+		return itself(of.w)
 	}
-	f, ok := w.(*os.File)
-	return ok && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb" && term.IsTerminal(int(f.Fd()))
+	return w
 }
 
 func newRoot(c *console) *cobra.Command {
@@ -206,12 +208,12 @@ A launch file says what to run: the PTX, the grid, the buffers and arguments.
 
   muster check ring.yaml     find races, deadlocks and broken barrier protocol
   muster run ring.yaml       execute it and compare 'out' with out.npy
-  muster explain proxy-raw   what a finding means, with a wrong and a right kernel
+  muster explain proxy-raw   what a finding means, with two kernels
 
 Every key of a launch file is also a flag, so that a bare .ptx will do, or a .cu
 where nvcc is found:
 
-  muster check k.cu --grid 1 --block 128 --buffer 'in=f32[1024]:iota' --arg in --arg s32:64
+  muster check k.cu --grid 1 --block 128 --buffer 'in=f32[64]:iota' --arg in
 
 Exit status: 0 clean, 1 findings (or a wrong result), 2 bad input, 3 incomplete:
 something was not modelled, a limit ran out, or an interrupt (or SIGTERM) came; 4
@@ -222,10 +224,11 @@ what crashes the process, end it by a signal.`,
 		SilenceUsage:  true,
 	}
 	root.SetVersionTemplate("{{.Version}}\n")
-	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return fmt.Errorf("%w; see %s --help", err, cmd.CommandPath())
-	})
-	root.AddCommand(checkCommand(c), mergeCommand(c), runCommand(c), replayCommand(c), reduceCommand(c), mutateCommand(c), explainCommand(c), coverageCommand(c), fmtCommand(c), captureCommand(c), initCommand(c), importCommand(c), barrierCommand(c), lspCommand(c), versionCommand(c))
+	root.SetFlagErrorFunc(flagError)
+	root.AddCommand(checkCommand(c), mergeCommand(c), runCommand(c), replayCommand(c), reduceCommand(c), mutateCommand(c), explainCommand(c), coverageCommand(c), fmtCommand(c), captureCommand(c), initCommand(c), importCommand(c), barrierCommand(c), lspCommand(c), mcpCommand(c), versionCommand(c))
 	root.CompletionOptions.HiddenDefaultCmd = false
+	root.AddCommand(docsCommand(root))
+	teach(root)
+	completes(root)
 	return root
 }

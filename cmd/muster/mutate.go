@@ -20,7 +20,7 @@ func mutateCommand(c *console) *cobra.Command {
 	var list bool
 	cmd := &cobra.Command{
 		Use:   "mutate LAUNCH|FILE.ptx",
-		Short: "Break each synchronization of a kernel in turn, and see what finds it",
+		Short: "Break each synchronization in turn, and see what finds it",
 		Long: `Mutate takes a kernel that is right, deletes or weakens each instruction that
 synchronizes, one at a time, and checks every mutant under the schedules of a
 check. Its table says under which name a mutant is found: an error or a warning
@@ -44,7 +44,7 @@ result, 2 bad input, 3 a run did not come to its end and nothing was found.
 		Example: `  muster mutate examples/ring/ring.yaml
   muster mutate examples/ring/ring.yaml --only fence --only wait
   muster mutate examples/ring/ring.yaml --list`,
-		Args: cobra.MaximumNArgs(1),
+		Args: atMost(1, aLaunch),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if random < 1 {
 				return fmt.Errorf("--schedules %d: at least one", random)
@@ -54,7 +54,7 @@ result, 2 bad input, 3 a run did not come to its end and nothing was found.
 				return err
 			}
 			defer w.close()
-			f, err := in.file(args)
+			f, err := in.alone(args)
 			if err != nil {
 				return err
 			}
@@ -93,7 +93,7 @@ result, 2 bad input, 3 a run did not come to its end and nothing was found.
 	f := cmd.Flags()
 	in.register(f)
 	format.register(f)
-	f.IntVar(&o.Jobs, "jobs", 0, "mutants to run at a time; default: one a processor")
+	jobsFlag(f, &o.Jobs, "mutants to run at a time; default: one a processor")
 	f.IntVar(&random, "schedules", 3+muster.DefaultRandom, "how many schedules to run, `N`")
 	f.StringArrayVar(&o.Only, "only", nil, "a `kind` of mutations, a variant, or one")
 	f.BoolVar(&list, "list", false, "list the mutants and run none")

@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"muster"
-	"muster/internal/diag"
+	"muster/internal/answer"
 	"muster/internal/files"
 	"muster/report"
 )
@@ -36,7 +36,7 @@ Exit status 0 if the files were written, 3 if the finding is not there.
 ` + launchHelp,
 		Example: `  muster reduce examples/ring/broken_parity.yaml --finding never-completes
   muster reduce k.yaml --schedule @race.schedule --dir small`,
-		Args: cobra.MaximumNArgs(1),
+		Args: atMost(1, aLaunch),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if budget < 1 {
 				return fmt.Errorf("--budget %d: at least one run", budget)
@@ -62,6 +62,12 @@ Exit status 0 if the files were written, 3 if the finding is not there.
 			if id == "" {
 				return errors.New("--finding says which finding must stay: its kind, or its ID")
 			}
+			if err := checkFindingID(id); err != nil {
+				return err
+			}
+			if err := checkFolder("--dir", dir); err != nil {
+				return err
+			}
 			return c.reduce(&in, args, id, dir, o)
 		},
 	}
@@ -80,7 +86,7 @@ func (c *console) reduce(in *input, args []string, id, dir string, o muster.Redu
 		return err
 	}
 	defer w.close()
-	file, err := in.file(args)
+	file, err := in.alone(args)
 	if err != nil {
 		return err
 	}
@@ -90,7 +96,7 @@ func (c *console) reduce(in *input, args []string, id, dir string, o muster.Redu
 	case errors.As(err, &absent):
 		fmt.Fprintln(c.out, absent)
 		return exit(exitIncomplete)
-	case r == nil || err != nil && w.Err() == nil && !asItIs(err):
+	case r == nil || err != nil && w.Err() == nil && !answer.AsItIs(err):
 		return err
 	}
 	w.answered()
@@ -120,24 +126,9 @@ func (c *console) reduce(in *input, args []string, id, dir string, o muster.Redu
 	if err := sf.write(name+".schedule", ""); err != nil {
 		return err
 	}
-	c.sayReduced(r, name)
-	return w.exit(nil)
-}
-
-func (c *console) sayReduced(r *muster.Reduced, name string) {
-	fmt.Fprintln(c.out, r.ID)
-	for _, line := range r.Changes {
-		fmt.Fprintln(c.out, "  "+line)
-	}
-	if len(r.Changes) == 0 {
-		fmt.Fprintln(c.out, "  the launch stays as it is")
-	}
-	from, to := r.Shrunk.From, r.Shrunk.Size
-	if to.Steps > 0 {
-		fmt.Fprintf(c.out, "  schedule: switches %d to %d, steps %d to %d\n", from.Switches, to.Switches, from.Steps, to.Steps)
-	}
-	if !r.All {
-		fmt.Fprintf(c.out, "  the budget ran out after %s; there may be a smaller launch\n", diag.Plural(r.Runs, "run"))
+	if err := answer.WriteReduced(c.out, r); err != nil {
+		return err
 	}
 	fmt.Fprintf(c.out, "\nmuster replay --schedule %s\n", report.Quote("@"+name+".schedule"))
+	return w.exit(nil)
 }

@@ -1,15 +1,15 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/spf13/cobra"
 
 	"muster"
+	"muster/internal/answer"
+	"muster/internal/diag"
 	"muster/report"
 )
 
@@ -60,7 +60,7 @@ it: then the kernel or the launch is another one.
 		Example: `  muster replay examples/ring/broken_count.yaml --schedule latest
   muster replay ring.yaml --schedule random:2 --finding race-shared@ring.ptx:118,131
   muster replay --schedule @race.schedule --until 20 --print barriers`,
-		Args: cobra.MaximumNArgs(1),
+		Args: atMost(1, aLaunch),
 		RunE: func(cmd *cobra.Command, args []string) error { return r.run(c, cmd, args) },
 	}
 	f := cmd.Flags()
@@ -86,6 +86,9 @@ func (r *replaying) run(c *console, cmd *cobra.Command, args []string) error {
 	if r.id == "" {
 		r.id = file.finding
 	}
+	if err := checkFindingID(r.id); err != nil {
+		return err
+	}
 	if r.shrink && r.id == "" {
 		return errors.New("--shrink needs a --finding")
 	}
@@ -105,120 +108,62 @@ func (r *replaying) run(c *console, cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	if r.shrink {
-		got, err := l.Shrink(w, s, r.id, muster.ShrinkOptions{})
-		switch {
-		case err == nil:
-			s = got.Schedule
-		case !asItIs(err):
-			return err
-		} // else the check below reports whether it is there
-	}
-	rep, err := l.Check(w, muster.CheckOptions{Schedules: []muster.Schedule{s}, Jobs: 1, Arguments: words, Mode: muster.OnlySchedules})
-	if rep == nil {
+	show := answer.Replay{Schedule: s, Finding: r.id, Shrink: r.shrink, Tell: r.tell, Arguments: words}
+	got, err := show.Show(w, l)
+	if got == nil {
 		return err
 	}
-	if r.id == "" {
-		return w.exit(r.everything(w, c, l, s, rep))
+	if err := c.notShown(err); err != nil {
+		return w.exit(err)
 	}
-	return w.exit(r.one(w, c, l, s, rep))
-}
-
-// everything prints the report, and the story if requested.
-func (r *replaying) everything(w *work, c *console, l *muster.Launch, s muster.Schedule, rep *muster.Report) error {
-	var told *muster.Story
-	if r.tell.All || r.tell.Until > 0 || len(r.tell.Print) > 0 {
-		var err error
-		if told, err = c.tell(w, l, s, r.tell); err != nil {
-			return err
-		}
+	if got.Untold != nil {
+		fmt.Fprintln(c.err, "muster:", options.Replace(got.Untold.Error()))
 	}
 	w.answered()
-	if r.format == "json" {
-		if err := c.writeReplay(rep, told); err != nil {
+	return w.exit(r.write(c, got))
+}
+
+// write writes what the schedule shows.
+func (r *replaying) write(c *console, got *answer.Shown) error {
+	rep := inFlags(got.Report)
+	if got.Absent() {
+		if err := notOne(r.id, got.All); err != nil {
 			return err
 		}
-		return status(rep.Verdict)
 	}
-	if told != nil {
-		if err := told.WriteText(c.out); err != nil {
-			return err
+	var err error
+	if r.format == "json" && !got.Absent() {
+		err = c.writeReplay(rep, got.Story)
+	} else {
+		if r.id == "" {
+			keepSchedules(rep)
 		}
-		fmt.Fprintln(c.out)
+		err = got.WriteText(c.out, c.look(report.TextOptions{AllIs: "--all"}))
 	}
-	if r.tell.Until == 0 {
-		if err := c.write(rep, r.format, report.TextOptions{All: true}); err != nil {
-			return err
-		}
+	switch {
+	case err != nil:
+		return err
+	case got.Absent():
+		return exit(exitIncomplete)
+	case r.id != "":
+		return exit(exitFindings)
 	}
 	return status(rep.Verdict)
 }
 
-// one prints only the finding with the given ID, and its story.
-func (r *replaying) one(w *work, c *console, l *muster.Launch, s muster.Schedule, rep *muster.Report) error {
-	all := rep.Findings
-	rep.Findings = nil
+// notOne is the error about a kind in the place of a finding's ID, where there are findings of
+// that kind.
+func notOne(id string, all []muster.Finding) error {
+	var list []string
 	for _, f := range all {
-		if f.Is(r.id) {
-			rep.Findings = append(rep.Findings, f)
+		if f.Kind == id {
+			list = append(list, f.ID)
 		}
 	}
-	schedule := "the launch, without a run,"
-	if len(rep.Schedules) > 0 {
-		schedule = "schedule " + rep.Schedules[0]
+	if len(list) == 0 {
+		return nil
 	}
-	if len(rep.Findings) == 0 {
-		fmt.Fprintf(c.out, "%s does not show %s: the kernel, the launch or muster is another than when it was found\n", schedule, r.id)
-		for _, g := range rep.Gaps {
-			fmt.Fprintf(c.out, "the run is incomplete: %s\n", g.What)
-		}
-		return exit(exitIncomplete)
-	}
-	rep.Rename(r.id)
-	var told *muster.Story
-	if len(rep.Schedules) > 0 {
-		r.tell.Finding = r.id
-		var err error
-		if told, err = c.tell(w, l, s, r.tell); err != nil {
-			return c.notShown(err)
-		}
-	}
-	w.answered()
-	if r.format == "json" {
-		if err := c.writeReplay(rep, told); err != nil {
-			return err
-		}
-		return exit(exitFindings)
-	}
-	if r.tell.Until == 0 {
-		for i := range rep.Findings {
-			if err := rep.Findings[i].WriteEvidence(c.out, report.TextOptions{Color: c.color()}); err != nil {
-				return err
-			}
-		}
-		fmt.Fprintln(c.out)
-	}
-	again := ""
-	if told != nil {
-		if err := told.WriteText(c.out); err != nil {
-			return err
-		}
-		again = ", twice the same"
-		fmt.Fprintln(c.out)
-	}
-	fmt.Fprintf(c.out, "reproduced in %s%s\n", briefSchedule(strings.TrimSuffix(schedule, ",")), again)
-	return exit(exitFindings)
-}
-
-// tell tells a run; if that is impossible, it says why on standard error.
-func (c *console) tell(ctx context.Context, l *muster.Launch, s muster.Schedule, o muster.TellOptions) (*muster.Story, error) {
-	told, err := l.Tell(ctx, s, o)
-	var untold *muster.Untold
-	if errors.As(err, &untold) && ctx.Err() == nil {
-		fmt.Fprintln(c.err, "muster:", options.Replace(untold.Error()))
-		return nil, nil
-	}
-	return told, err
+	return fmt.Errorf("--finding %s: a kind; name one finding by its ID: %s", id, diag.Several(list))
 }
 
 // notShown reports that a schedule does not show a finding: a result, not an error.
@@ -244,12 +189,4 @@ func (c *console) writeReplay(rep *muster.Report, told *muster.Story) error {
 		*muster.Report
 		Story *muster.Story `json:"story"`
 	}{rep.Filled(), told})
-}
-
-// briefSchedule replaces a long schedule by "this schedule".
-func briefSchedule(text string) string {
-	if len(text) > 60 {
-		return "this schedule"
-	}
-	return text
 }

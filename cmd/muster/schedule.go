@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -14,6 +15,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"muster"
+	"muster/internal/answer"
 	"muster/internal/diag"
 	"muster/internal/files"
 	"muster/report"
@@ -95,7 +97,9 @@ func parseScheduleFile(name string, r io.Reader) (sf scheduleFile, err error) {
 			return sf, fmt.Errorf("%s:%d:1: %w", name, n, err)
 		}
 	}
-	if err := in.Err(); err != nil {
+	if err := in.Err(); errors.Is(err, bufio.ErrTooLong) {
+		return sf, fmt.Errorf("%s: a line of more than %d bytes", name, maxScheduleFile)
+	} else if err != nil {
 		return sf, fmt.Errorf("%s: %w", name, err)
 	}
 	if sf.schedule == "" {
@@ -182,6 +186,20 @@ func (sf *scheduleFile) write(name, headline string) error {
 	return files.WriteBytes(name, []byte(b.String()))
 }
 
+// checkFolder refuses, before the work, what is there and no folder.
+func checkFolder(flag, dir string) error {
+	info, err := os.Stat(dir)
+	switch {
+	case dir == "" || errors.Is(err, fs.ErrNotExist):
+		return nil // or it is made
+	case err != nil:
+		return fmt.Errorf("%s %s: %w", flag, dir, files.Cause(err))
+	case !info.IsDir():
+		return fmt.Errorf("%s %s: there is a file of that name, not a folder", flag, dir)
+	}
+	return nil
+}
+
 // writeSchedules shrinks the schedule of each finding of a report, and writes
 // it to a file of its own in dir.
 func (c *console) writeSchedules(ctx context.Context, dir string, l *muster.Launch, r *muster.Report) error {
@@ -189,7 +207,7 @@ func (c *console) writeSchedules(ctx context.Context, dir string, l *muster.Laun
 		return nil
 	}
 	if err := os.MkdirAll(dir, 0o777); err != nil {
-		return err
+		return &files.WriteError{Name: dir, Err: files.Cause(err)}
 	}
 	used := map[string]int{}
 	written := 0
@@ -207,7 +225,7 @@ func (c *console) writeSchedules(ctx context.Context, dir string, l *muster.Laun
 		switch {
 		case err == nil:
 			sf.schedule = got.Schedule.String()
-		case !asItIs(err):
+		case !answer.AsItIs(err):
 			return err
 		}
 		name := fileName(f.ID)
@@ -250,14 +268,6 @@ func keepSchedules(r *muster.Report) {
 			f.Replay = strings.Replace(f.Replay, report.Quote(f.Schedule), report.Quote("@"+name), 1)
 		}
 	}
-}
-
-// asItIs reports whether an error of Shrink means to keep the schedule: a run alone does
-// not show the finding, or the run is too long.
-func asItIs(err error) bool {
-	var not *muster.NotShown
-	var untold *muster.Untold
-	return errors.As(err, &not) || errors.As(err, &untold)
 }
 
 // fileName turns a finding's ID into a file name.

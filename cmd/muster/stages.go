@@ -105,7 +105,7 @@ func (s *stages) end(err error) error {
 		err = s.all.WriteJSON(s.c.out)
 	case s.many:
 		fmt.Fprintln(s.c.out)
-		err = s.all.WriteText(s.c.out, report.TextOptions{Color: s.c.color()})
+		err = s.all.WriteText(s.c.out, s.c.look(report.TextOptions{}))
 	}
 	if err != nil {
 		return err

@@ -68,15 +68,15 @@ func openLog(name string, info os.FileInfo) (*logFile, bool, error) {
 	case bytes.HasPrefix(head, []byte{0x1f, 0x8b}):
 		z, err := gzip.NewReader(buffered) // one member after the other
 		if err != nil {
-			return fail(true, fmt.Errorf("%s: cannot be decompressed: %w", name, err))
+			return fail(true, fmt.Errorf("%s: %w", name, files.ErrDamaged))
 		}
-		l.Reader = z
+		l.Reader = files.Decompressed{From: z}
 	case bytes.HasPrefix(head, []byte{0x28, 0xb5, 0x2f, 0xfd}):
 		z, err := zstd.NewReader(buffered, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(128<<20))
 		if err != nil {
-			return fail(true, fmt.Errorf("%s: cannot be decompressed: %w", name, err))
+			return fail(true, fmt.Errorf("%s: %w", name, files.ErrDamaged))
 		}
-		l.Reader, l.close = z, z.Close
+		l.Reader, l.close = files.Decompressed{From: z}, z.Close
 	case named || len(bytes.TrimSpace(head)) > 0 && bytes.TrimSpace(head)[0] == '{':
 		l.Reader = buffered
 	default:

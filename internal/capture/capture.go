@@ -22,6 +22,7 @@ import (
 	"syscall"
 	"time"
 
+	"muster/internal/files"
 	"muster/launch"
 )
 
@@ -68,8 +69,11 @@ func Run(ctx context.Context, o *Options, command []string, stdin io.Reader, std
 	if err != nil {
 		return 0, fmt.Errorf("%s: %w", command[0], errors.Unwrap(err))
 	}
-	if list, err := os.ReadDir(o.Dir); err == nil && len(list) > 0 {
+	switch list, err := os.ReadDir(o.Dir); {
+	case err == nil && len(list) > 0:
 		return 0, fmt.Errorf("%s is there already, with %s in it; remove it, or name another folder with -o", o.Dir, list[0].Name())
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
+		return 0, &files.WriteError{Name: o.Dir, Err: files.Cause(err)}
 	}
 	if err := areFolders(o.PTX); err != nil {
 		return 0, err
@@ -148,12 +152,12 @@ func prepare(o *Options) (record string, err error) {
 		return "", err
 	}
 	if err = os.MkdirAll(o.Dir, 0o700); err != nil {
-		return "", err
+		return "", &files.WriteError{Name: o.Dir, Err: files.Cause(err)}
 	}
 	if err = os.Mkdir(record, 0o700); errors.Is(err, fs.ErrExist) {
 		return "", fmt.Errorf("another capture writes to %s; name another folder with -o", o.Dir)
 	} else if err != nil {
-		return "", err
+		return "", &files.WriteError{Name: record, Err: files.Cause(err)}
 	}
 	return record, os.Chmod(o.Dir, 0o700) // it holds what the program computes with
 }

@@ -33,7 +33,11 @@ func Find(l *launch.Launch, mod *ptx.Module) (*ptx.Func, error) {
 	case len(names) == 0:
 		return nil, &launch.Error{Pos: l.Pos, Msg: "the PTX has no kernel"}
 	case len(found) == 0:
-		return nil, &launch.Error{Pos: l.Pos, Msg: fmt.Sprintf("no kernel is called %q; there are %s", l.Kernel, diag.Several(names))}
+		at := l.Pos
+		if named := l.KernelPos(); named != (launch.Pos{}) {
+			at = named
+		}
+		return nil, &launch.Error{Pos: at, Msg: fmt.Sprintf("no kernel is called %q%s; there are %s", l.Kernel, diag.Meant(diag.NearestSymbol(l.Kernel, names)), diag.Several(names))}
 	}
 	return nil, &launch.Error{Pos: l.Pos, Msg: "name the kernel; there are " + diag.Several(names)}
 }

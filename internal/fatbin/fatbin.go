@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"debug/elf"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -89,7 +90,7 @@ func Each(name string, file []byte, cubins bool, do func(Entry) error) error {
 	}
 	f, err := elf.NewFile(bytes.NewReader(file))
 	if err != nil {
-		return &Error{name, 0, "not an ELF file that can be read: " + err.Error()}
+		return &Error{name, 0, "an ELF file that is cut off or damaged"}
 	}
 	for _, s := range f.Sections {
 		if !slices.Contains(sections, s.Name) {
@@ -200,6 +201,8 @@ func (r *reader) entry(b []byte) (e Entry, n int, err error) {
 	return e, n, nil
 }
 
+var errDamaged = errors.New("it is damaged")
+
 // decompress returns size bytes.
 func decompress(packed []byte, size int, isLZ4 bool) ([]byte, error) {
 	if isLZ4 {
@@ -208,10 +211,13 @@ func decompress(packed []byte, size int, isLZ4 bool) ([]byte, error) {
 		}
 		out := make([]byte, size)
 		n, err := lz4.UncompressBlock(packed, out)
-		if err == nil && n != size {
-			err = fmt.Errorf("%d bytes instead of %d", n, size)
+		switch {
+		case err != nil:
+			return nil, errDamaged
+		case n != size:
+			return nil, fmt.Errorf("%d bytes instead of %d", n, size)
 		}
-		return out, err
+		return out, nil
 	}
 	d, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(uint64(max(size, 1<<20))))
 	if err != nil {
@@ -219,8 +225,11 @@ func decompress(packed []byte, size int, isLZ4 bool) ([]byte, error) {
 	}
 	defer d.Close()
 	out, err := d.DecodeAll(packed, nil)
-	if err == nil && len(out) != size {
-		err = fmt.Errorf("%d bytes instead of %d", len(out), size)
+	switch {
+	case err != nil:
+		return nil, errDamaged
+	case len(out) != size:
+		return nil, fmt.Errorf("%d bytes instead of %d", len(out), size)
 	}
-	return out, err
+	return out, nil
 }

@@ -104,7 +104,7 @@ func TestDamaged(t *testing.T) {
 		{"", "x: at byte 0x0: this is no fat binary of CUDA, and no ELF file"},
 		{"hello, world", "x: at byte 0x0: this is no fat binary of CUDA, and no ELF file"},
 		{string(read(t, "none.fatbin")[:100]), "x: at byte 0x0: a fat binary of 7096 bytes, of which the file has 100"},
-		{"\x7fELF", "x: at byte 0x0: not an ELF file that can be read: "},
+		{"\x7fELF", "x: at byte 0x0: an ELF file that is cut off or damaged"},
 	} {
 		if _, err := fatbin.Read("x", []byte(c.text)); err == nil || !strings.HasPrefix(err.Error(), c.want) {
 			t.Errorf("%q: %v, want %s", c.text, err, c.want)

@@ -150,7 +150,7 @@ func TestLaunchFile(t *testing.T) {
 	}{
 		{strings.Replace(src, "grid: 1", "grid: none", 1), "launch", 3},
 		{strings.Replace(src, "  - {ptr: out}", "  - {ptr: elsewhere}", 1), "launch", 10},
-		{strings.Replace(src, "kernel: ring", "kernel: rung", 1), "launch", 0},
+		{strings.Replace(src, "kernel: ring", "kernel: rung", 1), "launch", 2},
 		{src + "\n\tx: [", "launch", -1},
 		{strings.Replace(src, "{s32: 64}", "{s64: 64}", 1), "launch", -1},
 	} {

@@ -39,7 +39,7 @@ func (v *view) readLaunch(path string) (*launch.File, error) {
 	if t == nil {
 		return yaml.ReadFile(path) // and its error
 	}
-	return yaml.Parse(path, []byte(t.src))
+	return yaml.ReadText(path, []byte(t.src))
 }
 
 // launchesOf lists the launch files that name one of some files as their PTX, or have it linked

@@ -101,7 +101,7 @@ func findEntry(m *ptx.Module, kernel string) (*ptx.Func, error) {
 	case len(entries) == 0:
 		return nil, fmt.Errorf("%s: no kernel (.entry) in this module", m.Name)
 	case kernel != "":
-		return nil, fmt.Errorf("%s: no kernel %q; there is: %s", m.Name, kernel, names)
+		return nil, fmt.Errorf("%s: no kernel %q%s; there is: %s", m.Name, kernel, diag.Meant(diag.NearestSymbol(kernel, Kernels(m))), names)
 	case len(entries) > 1:
 		return nil, fmt.Errorf("%s: several kernels, name one of: %s", m.Name, names)
 	}

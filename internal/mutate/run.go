@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"muster"
+	"muster/internal/diag"
 	"muster/internal/parallel"
 	"muster/launch"
 	"muster/ptx"
@@ -91,7 +92,7 @@ func ListLaunch(f *launch.File, only []string) ([]*Mutation, error) {
 func pick(all []*Mutation, only []string) ([]*Mutation, error) {
 	for _, o := range only {
 		if !slices.Contains(Kinds(), o) && !slices.ContainsFunc(all, func(m *Mutation) bool { return m.is(o) }) {
-			return nil, fmt.Errorf("no mutation here is called %q; there are the kinds %s", o, strings.Join(Kinds(), ", "))
+			return nil, fmt.Errorf("no mutation here is called %q%s; there are the kinds %s", o, diag.Meant(diag.Nearest(o, Kinds())), strings.Join(Kinds(), ", "))
 		}
 	}
 	return slices.DeleteFunc(all, func(m *Mutation) bool {

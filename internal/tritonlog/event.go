@@ -133,9 +133,9 @@ func decode(text []byte, to any) error {
 	case errors.As(err, &syntax) && (strings.HasPrefix(err.Error(), "unexpected end") || strings.HasPrefix(err.Error(), "invalid character ' '") && int(syntax.Offset) >= len(text)):
 		return errors.New("the line ends within its JSON")
 	case errors.As(err, &syntax):
-		return fmt.Errorf("no JSON at byte %d of the line: %s", syntax.Offset, tidy(err.Error()))
+		return fmt.Errorf("no JSON at byte %d of the line", syntax.Offset)
 	}
-	return errors.New(tidy(err.Error()))
+	return errors.New("a value that does not fit")
 }
 
 // ptx returns the name and the text of the PTX; none, if there is none.

@@ -36,8 +36,15 @@ func ReadFile(name string) (*launch.File, error) {
 	switch {
 	case err != nil:
 		return nil, &launch.Error{Pos: launch.Pos{File: name}, Msg: files.Cause(err).Error(), Err: err}
+	case info.IsDir():
+		return nil, &launch.Error{Pos: launch.Pos{File: name}, Msg: "this is a folder; name a launch file in it, or see muster import for a cache of Triton"}
 	case !info.Mode().IsRegular():
 		return nil, &launch.Error{Pos: launch.Pos{File: name}, Msg: "not a regular file"}
+	}
+	if e := files.Binary(name, files.AsLaunch, files.Head(name)); e != nil {
+		return nil, foreign(e)
+	}
+	switch {
 	case strings.HasSuffix(name, ".json"):
 		return launch.ReadFile(name)
 	case info.Size() > maxSize:
@@ -47,11 +54,11 @@ func ReadFile(name string) (*launch.File, error) {
 	if err != nil {
 		return nil, &launch.Error{Pos: launch.Pos{File: name}, Msg: files.Cause(err).Error(), Err: err}
 	}
-	return Parse(name, src)
+	return ReadText(name, src)
 }
 
-// Parse is ReadFile for a text that is not in its file, as in an editor.
-func Parse(name string, src []byte) (*launch.File, error) {
+// ReadText is ReadFile for a text that is not in its file, as in an editor.
+func ReadText(name string, src []byte) (*launch.File, error) {
 	switch {
 	case strings.HasSuffix(name, ".json"):
 		return launch.ParseJSON(name, src)
@@ -59,10 +66,32 @@ func Parse(name string, src []byte) (*launch.File, error) {
 		return nil, &launch.Error{Pos: launch.Pos{File: name}, Msg: fmt.Sprintf("%d bytes of YAML; at most %d are read. Large arrays belong into .npy files", len(src), maxSize)}
 	}
 	root, err := parse(name, src)
-	if err != nil {
-		return nil, err
+	var f *launch.File
+	if err == nil {
+		f, err = launch.Parse(name, root)
 	}
-	return launch.Parse(name, root)
+	if err = files.Instead(name, files.AsLaunch, src, err); err != nil {
+		return nil, foreign(err)
+	}
+	return f, nil
+}
+
+// foreign gives the error of a file that is something else the type of the others.
+func foreign(err error) error {
+	var e *files.Foreign
+	if errors.As(err, &e) {
+		return &launch.Error{Pos: launch.Pos{File: e.Name}, Msg: e.Msg(), Err: e}
+	}
+	return err
+}
+
+// Parse reads the tree of a launch file that is at hand as text. The name is for errors, of
+// type *launch.Error.
+func Parse(name string, src []byte) (*launch.Node, error) {
+	if len(src) > maxSize {
+		return nil, &launch.Error{Pos: launch.Pos{File: name}, Msg: fmt.Sprintf("%d bytes of YAML; at most %d are read. Large arrays belong into .npy files", len(src), maxSize)}
+	}
+	return parse(name, src)
 }
 
 // A reader builds the nodes of one file.
@@ -81,7 +110,7 @@ func parse(name string, src []byte) (root *launch.Node, err error) {
 	// The parser is third-party, and reads untrusted text.
 	defer func() {
 		if p := recover(); p != nil {
-			root, err = nil, &launch.Error{Pos: launch.Pos{File: name}, Msg: fmt.Sprintf("the YAML parser gives up on this text: %v", p)}
+			root, err = nil, &launch.Error{Pos: launch.Pos{File: name}, Msg: "the YAML parser gives up on this text; JSON in a file that ends in .json would do"}
 		}
 	}()
 	tokens := lexer.Tokenize(string(src))
@@ -147,15 +176,9 @@ func (y *reader) syntax(err error) error {
 		GetMessage() string
 	}
 	if errors.As(err, &at) && at.GetToken() != nil {
-		return y.errorAt(y.pos(at.GetToken()), "%s", oneLine(at.GetMessage()))
+		return y.errorAt(y.pos(at.GetToken()), "%s", inWords(at.GetMessage()))
 	}
-	first, _, _ := strings.Cut(err.Error(), "\n")
-	return y.errorAt(launch.Pos{}, "%s", first)
-}
-
-// oneLine joins a message of the parser into one line; tabs are quoted.
-func oneLine(msg string) string {
-	return strings.Join(strings.Fields(strings.ReplaceAll(msg, "\t", `\t`)), " ")
+	return y.errorAt(launch.Pos{}, "%s", inWords(err.Error()))
 }
 
 func (y *reader) errorAt(p launch.Pos, format string, args ...any) error {
