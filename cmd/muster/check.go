@@ -18,6 +18,7 @@ func checkCommand(c *console) *cobra.Command {
 	var any anyFlag
 	var how report.TextOptions
 	var known baselineFlag
+	var trace traceFlag
 	failOn, schedules := "error", ""
 	cmd := &cobra.Command{
 		Use:   "check LAUNCH|FILE.ptx|FILE.cu",
@@ -75,7 +76,7 @@ is incomplete, with the numbers.
 			if err := known.read(&o); err != nil {
 				return err
 			}
-			all := stages{c: c, format: format, clean: "all schedules of all %d launches", alone: e.alone()}
+			all := stages{c: c, format: format, clean: "all schedules of all %d launches", alone: e.alone(), single: trace.flag()}
 			err = all.each(w, &in, cmd, args, func(l *muster.Launch, words string, last bool) (*muster.RunResult, error) {
 				o.Arguments = words
 				r, err := any.check(w, l, o)
@@ -91,7 +92,10 @@ is incomplete, with the numbers.
 				} else if err := c.write(r, format, how); err != nil {
 					return nil, err
 				}
-				return nil, c.writeSchedules(w, schedules, l, r)
+				if err := c.writeSchedules(w, schedules, l, r); err != nil {
+					return nil, err
+				}
+				return nil, trace.checked(w, c, l, r)
 			})
 			return w.exit(all.end(err))
 		},
@@ -100,6 +104,7 @@ is incomplete, with the numbers.
 	in.register(f)
 	format.registerReport(f)
 	known.register(f)
+	trace.register(f, "the first finding's run, or without one that of schedule earliest,")
 	any.register(f)
 	f.StringVar(&schedules, "schedule-dir", "", "a `folder` for a file a finding: its schedule, shrunk, for replay")
 	f.IntVar(&o.Jobs, "jobs", 0, "schedules, or parts of them, to run at a time; default: one a processor")

@@ -21,6 +21,7 @@ type replaying struct {
 	id       string
 	tell     muster.TellOptions
 	shrink   bool
+	trace    traceFlag
 }
 
 func replayCommand(c *console) *cobra.Command {
@@ -66,6 +67,7 @@ it: then the kernel or the launch is another one.
 	f := cmd.Flags()
 	r.in.register(f)
 	r.format.register(f)
+	r.trace.register(f, "the run")
 	f.StringVar(&r.schedule, "schedule", "earliest", "the `schedule`, or @FILE")
 	f.StringVar(&r.id, "finding", "", "the finding, `kind@file.ptx:lines`, as its replay line has it")
 	f.IntVar(&r.tell.Until, "until", 0, "stop after step `N`")
@@ -118,10 +120,22 @@ func (r *replaying) run(c *console, cmd *cobra.Command, args []string) error {
 	if rep == nil {
 		return err
 	}
+	if err := r.traced(w, c, l, s, rep); err != nil {
+		return w.exit(err)
+	}
 	if r.id == "" {
 		return w.exit(r.everything(w, c, l, s, rep))
 	}
 	return w.exit(r.one(w, c, l, s, rep))
+}
+
+// traced writes the trace; without --finding, it marks the first finding.
+func (r *replaying) traced(w *work, c *console, l *muster.Launch, s muster.Schedule, rep *muster.Report) error {
+	id := r.id
+	if id == "" {
+		_, id = first(rep, s)
+	}
+	return r.trace.write(w, c, l, s, id)
 }
 
 // everything prints the report, and the story if requested.

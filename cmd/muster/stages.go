@@ -19,6 +19,7 @@ type stages struct {
 	clean  string // as for report.Sequence.Conclude
 	all    report.Sequence
 	alone  string       // what several stages are refused for; empty: nothing
+	single string       // what shows one run alone, and so is refused for several stages; empty: nothing
 	many   bool         // there are several stages
 	at     report.Stage // the one that is looked at
 }
@@ -47,6 +48,9 @@ func (s *stages) each(ctx context.Context, in *input, cmd *cobra.Command, args [
 	words := in.words(cmd, args)
 	if s.many = q.Stages() > 1; s.many && s.alone != "" {
 		return fmt.Errorf("%s is of one exploration, and these %d launches are explored one after the other: --launch N takes one of them", s.alone, len(file.Launches))
+	}
+	if s.many && s.single != "" {
+		return fmt.Errorf("%s shows one run, and these %d launches run one after the other: --launch N takes one of them", s.single, len(file.Launches))
 	}
 	return q.Each(ctx, func(i int, l *muster.Launch) (*muster.RunResult, error) {
 		if !s.many {
