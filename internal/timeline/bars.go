@@ -83,7 +83,7 @@ func (r *Recorder) completed(at barrier, b *phases, ev *machine.Event) {
 	for _, i := range r.near(at.mem.CTA()) {
 		for _, w := range r.ctas[i].warps {
 			for _, x := range w.waits {
-				if x.test && x.bar == at && x.phase == ev.Mbar.Phase && x.flow == 0 {
+				if x.flow == 0 && slices.Contains(x.tests, test{at, ev.Mbar.Phase}) {
 					r.flows++
 					x.flow, x.by, x.at = r.flows, by, r.now.n
 					*from = append(*from, x.flow)

@@ -160,7 +160,22 @@ func (r *Recorder) take(n int64, c machine.Choice) {
 	if by {
 		r.executed()
 	}
+	if c.Kind == machine.Start {
+		r.started(r.m.ClusterOf(c.CTA))
+	}
 	r.finding()
+}
+
+// started shows what warps of CTAs wait for that have executed nothing yet.
+func (r *Recorder) started(ctas []int32) {
+	for _, i := range ctas {
+		for k := int32(0); ; k++ {
+			if r.buf = r.m.Splits(i, k, r.buf[:0]); len(r.buf) == 0 {
+				break
+			}
+			r.asleep(i, k, r.warp(i, k), ^uint32(0))
+		}
+	}
 }
 
 // executed shows the step of a warp.
@@ -176,7 +191,7 @@ func (r *Recorder) executed() {
 		mark.Args = append(mark.Args, report.TraceArg{Name: "wait", Text: "given up, as a bound or a timeout would"})
 	}
 	r.slice(w.track, r.now.n-1, r.now.n, mark)
-	r.asleep(w)
+	r.asleep(c.CTA, c.Warp, w, r.now.mask)
 }
 
 // finding shows which place of the finding the step is.
