@@ -20,6 +20,8 @@ import (
 type TraceOptions struct {
 	// Finding is the ID of a finding whose places to mark; empty for none.
 	Finding string
+	// Steps is the most that are traced; 0 for MostTraced.
+	Steps int
 }
 
 // A Traced says what a trace has.
@@ -47,16 +49,16 @@ func (l *Launch) Trace(ctx context.Context, s Schedule, o TraceOptions, to repor
 		l, s = with, rest[0]
 	}
 	w := l.subject.Budget(ctx)
-	shown, cut, err := l.traced(ctx, w, s, o.Finding)
+	shown, cut, err := l.traced(ctx, w, s, o)
 	if err != nil {
 		return Traced{}, err
 	}
 	stop, why := w.Stop()
 	var sites []timeline.Site
-	if f := shown.Finding; f != nil && cut == "" {
+	if f := shown.Finding; f != nil {
 		found := l.resolver.Finding(f)
 		for _, at := range l.places(shown, stop) {
-			sites = append(sites, timeline.Site{Step: at.Step, Kind: f.Kind, Role: f.Sites[at.Site].Role, Headline: found.Headline})
+			sites = append(sites, timeline.Site{Step: at.Step, Kind: f.Kind, Role: f.Sites[at.Site].Role, Headline: found.Headline, Op: f.Sites[at.Site].Op != ""})
 		}
 	}
 	out := Traced{Schedule: l.written(shown.Schedule).String(), Steps: len(shown.Run), Marked: len(sites) > 0, Cut: cut}
@@ -74,13 +76,17 @@ func (l *Launch) Trace(ctx context.Context, s Schedule, o TraceOptions, to repor
 
 // traced returns a run, or the first steps of one that is too long; cut then says so. If
 // a finding is named it is a run that shows it, where there is one.
-func (l *Launch) traced(ctx context.Context, w *trial.Budget, s Schedule, id string) (shown evidence.Shown, cut string, err error) {
-	if id != "" {
-		shown, err = l.record(ctx, w, s, id)
+func (l *Launch) traced(ctx context.Context, w *trial.Budget, s Schedule, o TraceOptions) (shown evidence.Shown, cut string, err error) {
+	most := MostTraced
+	if o.Steps > 0 {
+		most = min(o.Steps, most)
+	}
+	if o.Finding != "" {
+		shown, err = l.record(ctx, w, s, o.Finding)
 		var untold *Untold
 		var not *NotShown
 		if err == nil || ctx.Err() != nil || !errors.As(err, &untold) && !errors.As(err, &not) {
-			return shown, "", err
+			return limited(shown, most), cutAt(len(shown.Run), most), err
 		}
 	}
 	stop, why := w.Stop()
@@ -88,13 +94,28 @@ func (l *Launch) traced(ctx context.Context, w *trial.Budget, s Schedule, id str
 		return shown, "", err
 	}
 	run, ok := explore.Record(l.subject.Part(nil, l.subject.Skips(), 0, 1), s.of, stop)
-	switch {
-	case why() != "":
+	if why() != "" {
 		return shown, "", cmp.Or(ctx.Err(), error(&Untold{why()}))
-	case !ok:
-		run, cut = run[:min(len(run), MostTraced)], fmt.Sprintf("it has more than %d steps, which is all that a trace takes", MostTraced)
 	}
-	return evidence.Shown{Launch: l.subject, Schedule: s.of, Run: run}, cut, nil
+	shown = evidence.Shown{Launch: l.subject, Schedule: s.of, Run: run}
+	if !ok {
+		most = min(most, len(run)-1)
+	}
+	return limited(shown, most), cutAt(len(run), most), nil
+}
+
+func limited(shown evidence.Shown, most int) evidence.Shown {
+	shown.Run = shown.Run[:min(len(shown.Run), most)]
+	return shown
+}
+
+// cutAt says why a trace of a run of so many steps ends before the run does; empty if it does
+// not.
+func cutAt(steps, most int) string {
+	if steps <= most {
+		return ""
+	}
+	return fmt.Sprintf("it has more than %d steps, which is all that the trace takes", most)
 }
 
 // places returns the steps of a run that are places of the finding that it shows.

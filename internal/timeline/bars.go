@@ -81,8 +81,9 @@ func (r *Recorder) completed(at barrier, b *phases, ev *machine.Event) {
 	}
 	by += " of " + r.names.Agent(ev.CTA, ev.Warp)
 	for _, i := range r.near(at.mem.CTA()) {
-		for _, w := range r.ctas[i].warps {
-			for _, x := range w.waits {
+		warps := r.ctas[i].warps
+		for _, k := range sorted(warps) {
+			for _, x := range warps[k].waits {
 				if x.flow == 0 && slices.Contains(x.tests, test{at, ev.Mbar.Phase}) {
 					r.flows++
 					x.flow, x.by, x.at = r.flows, by, r.now.n

@@ -23,8 +23,8 @@ func (r *Recorder) issued(o *machine.Op) {
 	w := r.warp(o.CTA, o.Warp)
 	r.flows++
 	r.now.from = append(r.now.from, r.flows)
-	r.ops[o.ID] = &op{of: o, begin: r.now.n - 1, flow: r.flows,
-		row: r.row(w, r.names.Op(o), "asynchronous operations, from issue to signal", r.now.n-1)}
+	at := &op{of: o, begin: r.now.n - 1, flow: r.flows, row: r.row(w, r.names.Op(o), "asynchronous operations, from issue to signal", r.now.n-1)}
+	r.ops[o.ID], r.now.op = at, at.row.track
 }
 
 // milestone records how far an operation has come.
@@ -33,7 +33,7 @@ func (r *Recorder) milestone(ev *machine.Event) {
 	if o == nil {
 		return
 	}
-	r.now.last = o.row.track
+	r.now.op = o.row.track
 	switch ev.Kind {
 	case machine.EvSource:
 		o.source = r.now.n

@@ -52,13 +52,14 @@ type step struct {
 	pc       int32
 	from, to []uint64
 	touched  []barrier // mbarriers whose counts to show
-	last     uint64    // the track of the operation whose milestone it is
+	op       uint64    // the track of the last operation that it issues, or whose milestone it is
 }
 
 // A Site is a step that is a place of the finding that a run shows.
 type Site struct {
 	Step                 int
 	Kind, Role, Headline string
+	Op                   bool // it is of an asynchronous operation: the step issues it, or is a milestone
 }
 
 // A cta holds the tracks of a CTA.
@@ -201,8 +202,11 @@ func (r *Recorder) finding() {
 		mark := report.TraceMark{Kind: report.TraceInstant, Time: r.now.n - 1, Name: s.Kind + ": " + s.Role, Category: catFinding,
 			Args: []report.TraceArg{{Name: "finding", Text: s.Headline}, {Name: "step", Number: r.now.n}}}
 		switch {
+		case s.Op && r.now.op != 0:
+			// A step that issues an operation lies before it, and within its slice.
+			mark.Track, mark.Time = r.now.op, r.now.n
 		case c.Kind == machine.Milestone || c.Kind == machine.Refuse:
-			mark.Track = r.now.last
+			mark.Track = r.now.op
 		case c.Kind == machine.Start:
 			mark.Track = r.cta(c.CTA).track
 		default:
