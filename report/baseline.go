@@ -55,9 +55,10 @@ func (r *Report) Known(b *Baseline) {
 		return
 	}
 	r.fingerprint()
+	r.compared = true
 	for i := range r.Findings {
 		if f := &r.Findings[i]; f.Accepted == "" && b.prints[f.Fingerprint] {
-			f.Accepted = "known, in " + b.Name
+			f.Accepted, f.known = "known, in "+b.Name, true
 		}
 	}
 }

@@ -125,7 +125,7 @@ func (c *console) write(r *muster.Report, format formatFlag, how report.TextOpti
 	case format == "json":
 		return r.WriteJSON(c.out)
 	case format.exports():
-		return c.export(format, &report.Export{Reports: []*report.Report{r}, Summary: r.Summary})
+		return c.export(format, &report.Export{Reports: []*report.Report{r}, Summary: r.Summary, Verdict: r.Verdict})
 	}
 	how.Color, how.AllIs = c.color(), "--all"
 	return r.WriteText(c.out, how)

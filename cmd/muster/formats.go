@@ -71,7 +71,11 @@ func (f formatFlag) exports() bool { return f != "text" && f != "json" }
 
 // export writes reports in a format for other programs.
 func (c *console) export(format formatFlag, e *report.Export) error {
-	e.Path, e.Rule = relative(), ruleOf
+	e.Path, e.Rule, e.Columns = relative(), ruleOf, (&texts{}).columns
+	if len(e.Reports) > 0 && e.Category == "" {
+		l := &e.Reports[0].Launch
+		e.Category = e.Path(cmp.Or(l.File, l.PTX))
+	}
 	if b, ok := debug.ReadBuildInfo(); ok {
 		e.Version = strings.TrimPrefix(cmp.Or(build(), b.Main.Version), "v")
 	}
@@ -133,7 +137,7 @@ func (c *console) failed(format formatFlag, err error) error {
 	case format == "json":
 		return (&report.Failed{Verdict: v, Error: f}).WriteJSON(c.out)
 	case slices.Contains(reportFormats, string(format)) && format.exports():
-		return c.export(format, &report.Export{Failed: &f})
+		return c.export(format, &report.Export{Failed: &f, Verdict: v})
 	}
 	return nil
 }

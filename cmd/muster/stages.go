@@ -119,7 +119,7 @@ func (s *stages) end(err error) error {
 
 // exported is what is said of all stages, for other programs.
 func (s *stages) exported() *report.Export {
-	e := &report.Export{Summary: s.all.Summary}
+	e := &report.Export{Summary: s.all.Summary, Verdict: s.all.Verdict}
 	for i := range s.all.Stages {
 		if r, ok := s.all.Stages[i].Report.(*muster.Report); ok {
 			e.Reports = append(e.Reports, r)
