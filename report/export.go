@@ -12,8 +12,8 @@ import (
 type Export struct {
 	Reports []*Report
 	Summary string // of the whole, in one line
-	// Failed is what kept the reports from being made, for example bad input; nil if nothing.
-	Failed *Failure
+	// Failed is what kept reports from being made, for example bad input.
+	Failed []Failure
 	// Path turns the name of a file into the one that is written; nil leaves it.
 	Path func(file string) string
 	// Rule tells of a kind of finding; nil for nothing.
@@ -111,7 +111,7 @@ func (e *Export) Lines(w io.Writer) error {
 			line(r.Gaps[i].at(&r.Launch), "note", "incomplete: "+r.Gaps[i].What)
 		}
 	}
-	if f := e.Failed; f != nil {
+	for _, f := range e.Failed {
 		if f.File != "" {
 			line(Place{File: f.File, Line: f.Line, Col: f.Col}, "error", f.Text)
 		} else {
@@ -153,7 +153,7 @@ func (e *Export) GitHub(w io.Writer) error {
 		}
 		fmt.Fprintf(&b, "title=%s::%s\n", property.Replace(title), data.Replace(text))
 	}
-	if f := e.Failed; f != nil {
+	for _, f := range e.Failed {
 		command("error", Place{File: f.File, Line: f.Line, Col: f.Col}, "muster", f.Text)
 	}
 	for _, severity := range []Severity{SevError, SevWarning, SevNote} {

@@ -97,8 +97,8 @@ func (e *Export) document(results []sarifResult, n int) ([]byte, error) {
 	if e.Category != "" {
 		run.Automation = &sarifID{"muster/" + e.Category + "/"}
 	}
-	told := sarifInvocation{OK: e.Failed == nil, Exit: e.Verdict.ExitCode(), Verdict: string(e.Verdict)}
-	if f := e.Failed; f != nil {
+	told := sarifInvocation{OK: len(e.Failed) == 0, Exit: e.Verdict.ExitCode(), Verdict: string(e.Verdict)}
+	for _, f := range e.Failed {
 		told.notify("error", f.Text, e.location(Place{File: f.File, Line: f.Line, Col: f.Col}, ""))
 	}
 	gaps := 0

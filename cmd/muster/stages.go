@@ -17,6 +17,7 @@ type stages struct {
 	c      *console
 	format formatFlag
 	clean  string // as for report.Sequence.Conclude
+	part   bool   // the file is one of several: what is said of it in one document is written by others
 	all    report.Sequence
 	alone  string       // what several stages are refused for; empty: nothing
 	single string       // what shows one run alone, and so is refused for several stages; empty: nothing
@@ -79,7 +80,7 @@ func (s *stages) title(i, of int) {
 }
 
 // together reports whether what is said of all stages is written as one document.
-func (s *stages) together() bool { return s.many && s.format != "text" }
+func (s *stages) together() bool { return (s.many || s.part) && s.format != "text" }
 
 // add notes what is said of a stage.
 func (s *stages) add(v muster.Verdict, form any) {
@@ -103,8 +104,9 @@ func (s *stages) end(err error) error {
 	}
 	s.all.Conclude(s.clean)
 	switch {
+	case s.part && s.format != "text":
 	case s.format.exports():
-		err = s.c.export(s.format, s.exported())
+		err = s.c.export(s.format, s.exported(), false)
 	case s.together():
 		err = s.all.WriteJSON(s.c.out)
 	case s.many:
@@ -115,6 +117,16 @@ func (s *stages) end(err error) error {
 		return err
 	}
 	return status(s.all.Verdict)
+}
+
+// only is the report of a file with one stage; nil in text, where it is written.
+func (s *stages) only() *report.Report {
+	for i := range s.all.Stages {
+		if r, ok := s.all.Stages[i].Report.(*report.Report); ok {
+			return r
+		}
+	}
+	return nil
 }
 
 // exported is what is said of all stages, for other programs.

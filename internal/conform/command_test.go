@@ -110,6 +110,8 @@ func jobs(t *testing.T) []job {
 		{"hang", []string{"check", "examples/ring/broken_count.yaml"}, 1},
 		{"incomplete", []string{"check", "examples/ring/ring.yaml", "--limit-instrs", "100"}, 3},
 		{"sequence", []string{"check", both}, 1},
+		{"files", []string{"check", both, "examples/found/broken_bulk_store.yaml", "examples/ring/ring.yaml"}, 1},
+		{"bad file", []string{"check", "examples/found/bulk_store.yaml", bad, both}, 2},
 		{"launch", []string{"check", lone}, 1},
 		{"missing", []string{"check", missing}, 2},
 		{"bad", []string{"check", bad}, 2},
