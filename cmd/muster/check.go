@@ -56,6 +56,7 @@ limits hold for all; the exit status is that of the worst: 2, then 1, then 3.
 	k.in.register(f)
 	k.format.registerReport(f)
 	k.known.register(f)
+	k.reports.register(f)
 	k.trace.register(f, "the first finding's run, or without one that of schedule earliest,")
 	k.any.register(f)
 	f.StringVar(&k.schedules, "schedule-dir", "", "a `folder` for a file a finding: its schedule, shrunk, for replay")
@@ -81,6 +82,7 @@ type checking struct {
 	how       report.TextOptions
 	known     baselineFlag
 	trace     traceFlag
+	reports   reportFlag
 	failOn    string
 	schedules string
 }
@@ -113,11 +115,12 @@ func (k *checking) run(cmd *cobra.Command, args []string) error {
 		return w.exit(k.files(w, cmd, args))
 	}
 	all := k.stages(false)
-	return w.exit(all.end(k.file(w, cmd, args, all, true)))
+	err = all.end(k.file(w, cmd, args, all, true))
+	return w.exit(k.reports.write(k.c, err, func(c *console, format formatFlag) error { return all.emit(c, format, k.how) }))
 }
 
 func (k *checking) stages(part bool) *stages {
-	return &stages{c: k.c, format: k.format, clean: "all schedules of all %d launches", alone: k.e.alone(), single: k.trace.flag(), part: part}
+	return &stages{c: k.c, format: k.format, clean: "all schedules of all %d launches", alone: k.e.alone(), single: k.trace.flag(), part: part, keep: len(k.reports) > 0}
 }
 
 // file checks one launch file; last says that no other follows.

@@ -78,5 +78,7 @@ func (k *checking) files(w *work, cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	return status(all.Verdict)
+	return k.reports.write(k.c, status(all.Verdict), func(c *console, format formatFlag) error {
+		return emitFiles(c, &all, format, k.how)
+	})
 }

@@ -18,6 +18,7 @@ type stages struct {
 	format formatFlag
 	clean  string // as for report.Sequence.Conclude
 	part   bool   // the file is one of several: what is said of it in one document is written by others
+	keep   bool   // the reports are wanted after all
 	all    report.Sequence
 	alone  string       // what several stages are refused for; empty: nothing
 	single string       // what shows one run alone, and so is refused for several stages; empty: nothing
@@ -85,7 +86,7 @@ func (s *stages) together() bool { return (s.many || s.part) && s.format != "tex
 // add notes what is said of a stage.
 func (s *stages) add(v muster.Verdict, form any) {
 	s.at.Verdict, s.at.Report = v, form
-	if !s.together() && !s.format.exports() {
+	if !s.together() && !s.format.exports() && !s.keep {
 		s.at.Report = nil
 	}
 	s.all.Stages = append(s.all.Stages, s.at)
