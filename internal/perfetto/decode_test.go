@@ -296,6 +296,10 @@ func (d *decoder) nest() {
 		stack := open[e.track]
 		switch e.kind {
 		case "begin":
+			// Of a row, no two slices overlap; stages lie in their operation.
+			if want := map[bool]int{true: 1}[e.cat == "stage"]; len(stack) != want {
+				d.t.Fatalf("%+v lies in %d others of %s", e, len(stack), d.row(e.track))
+			}
 			open[e.track] = append(stack, len(d.slices))
 			d.slices = append(d.slices, slice{event: e, dur: -1, depth: len(stack)})
 		case "instant":

@@ -34,6 +34,8 @@ func (r *Recorder) mbar(ev *machine.Event) {
 	if b == nil {
 		b = r.newBarrier(e.Bar)
 		r.bars[at] = b
+		c := r.cta(at.mem.CTA())
+		c.bars = append(c.bars, at)
 	}
 	switch e.Op {
 	case machine.MbarInit:
@@ -129,12 +131,12 @@ func (r *Recorder) counts() {
 
 // gone ends the phases of a CTA's barriers.
 func (r *Recorder) gone(cta int32) {
-	for _, at := range r.barriers() {
-		if at.mem.CTA() == cta {
-			r.closePhase(r.bars[at], r.now.n, "the end of its CTA")
-			delete(r.bars, at)
-		}
+	c := r.cta(cta)
+	for _, at := range c.bars {
+		r.closePhase(r.bars[at], r.now.n, "the end of its CTA")
+		delete(r.bars, at)
 	}
+	c.bars = nil
 }
 
 func (r *Recorder) barriers() []barrier {

@@ -66,7 +66,8 @@ type Site struct {
 type cta struct {
 	track uint64
 	warps map[int32]*warp
-	open  bool // it runs
+	bars  []barrier // that it has had
+	open  bool      // it runs
 }
 
 // A warp holds the tracks of a warp, and the waits of its lanes.
