@@ -50,7 +50,7 @@ func (t traceFlag) write(ctx context.Context, c *console, l *muster.Launch, s mu
 	var untold *muster.Untold
 	switch {
 	case errors.As(untraced, &untold):
-		return &muster.Untold{Reason: fmt.Sprintf("and no trace %s: %s", t, untold.Reason)}
+		return &untracedError{string(t), untold}
 	case untraced != nil:
 		return untraced
 	case err != nil:
@@ -66,6 +66,15 @@ func (t traceFlag) write(ctx context.Context, c *console, l *muster.Launch, s mu
 	}
 	return nil
 }
+
+// An untracedError says why there is no trace of a run.
+type untracedError struct {
+	file string
+	why  *muster.Untold
+}
+
+func (e *untracedError) Error() string { return fmt.Sprintf("no trace %s: %s", e.file, e.why.Reason) }
+func (e *untracedError) Unwrap() error { return e.why }
 
 // first returns the schedule of the first finding of a report that has one, and the
 // finding's ID; or the given schedule.
@@ -89,7 +98,7 @@ func (t traceFlag) checked(ctx context.Context, c *console, l *muster.Launch, r 
 	err := t.write(ctx, c, l, s, id)
 	var untold *muster.Untold
 	if errors.As(err, &untold) && r.Verdict != report.Clean {
-		fmt.Fprintln(c.err, "muster:", options.Replace(untold.Error()))
+		fmt.Fprintln(c.err, "muster:", options.Replace(err.Error()))
 		return nil
 	}
 	return err
