@@ -163,6 +163,11 @@ func TestKinds(t *testing.T) {
 		{"examples/bulk_store/bulk_store.yaml", "wait", "wait: its asynchronous operations"},
 	} {
 		d, _, _ := record(t, load(t, c.file), "latest", muster.TraceOptions{})
+		for _, s := range d.slices {
+			if n, err := strconv.Atoi(s.args["group"]); s.cat == "operation" && s.name == "wgmma" && (err != nil || n < 1) {
+				t.Errorf("%s: %+v is in no group", c.file, s)
+			}
+		}
 		if d.count(c.cat, c.has) == 0 {
 			t.Errorf("%s: no %s %q", c.file, c.cat, c.has)
 		}

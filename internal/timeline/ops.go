@@ -16,6 +16,24 @@ type op struct {
 	source, wrote int64 // when its source was read, and its destination written; 0: not yet
 	from          []uint64
 	flow          uint64 // the arrow from what issued it
+	group         int64  // which of its warp's groups of its mechanism it is in; 0: not closed so far
+}
+
+// groups names the groups of a warp's operations of one mechanism.
+type groups struct {
+	cta, warp int32
+	of        machine.Group
+}
+
+// committed records which operations in flight a commit makes a group.
+func (r *Recorder) committed(ev *machine.Event) {
+	key := groups{ev.CTA, ev.Warp, ev.Group}
+	r.closed[key]++
+	for _, o := range r.ops {
+		if o.group == 0 && o.of.CTA == ev.CTA && o.of.Warp == ev.Warp && o.of.Group == ev.Group && (o.of.Kind.ByWarp() || ev.Mask>>o.of.Lane&1 != 0) {
+			o.group = r.closed[key]
+		}
+	}
 }
 
 // issued records an operation that the step issues.
@@ -56,6 +74,9 @@ func (r *Recorder) ended(o *op, end int64, how string) {
 		if a.Text != "" {
 			args = append(args, a)
 		}
+	}
+	if o.group > 0 {
+		args = append(args, report.TraceArg{Name: "group", Number: o.group})
 	}
 	for i, b := range o.of.Bars {
 		if i == 1 {

@@ -29,19 +29,20 @@ const (
 
 // A Recorder shows one run.
 type Recorder struct {
-	out   report.Tracer
-	names *story.Namer
-	res   *resolve.Resolver
-	m     *machine.Machine
-	ids   uint64 // of tracks
-	flows uint64
-	ctas  map[int32]*cta
-	code  map[int32]*place
-	sites map[int][]Site // of the finding, by step
-	buf   []machine.Lanes
-	now   step
-	bars  map[barrier]*phases
-	ops   map[int64]*op
+	out    report.Tracer
+	names  *story.Namer
+	res    *resolve.Resolver
+	m      *machine.Machine
+	ids    uint64 // of tracks
+	flows  uint64
+	ctas   map[int32]*cta
+	code   map[int32]*place
+	sites  map[int][]Site // of the finding, by step
+	buf    []machine.Lanes
+	now    step
+	bars   map[barrier]*phases
+	ops    map[int64]*op
+	closed map[groups]int64 // how many have been
 }
 
 // A step is what the run's present step has done.
@@ -86,7 +87,7 @@ type place struct {
 // New returns a recorder that shows a run to out, with the sites of a finding in it.
 func New(out report.Tracer, names *resolve.Resolver, sites []Site) *Recorder {
 	r := &Recorder{out: out, names: story.NewNamer(names), res: names, ctas: map[int32]*cta{}, code: map[int32]*place{},
-		sites: map[int][]Site{}, bars: map[barrier]*phases{}, ops: map[int64]*op{}}
+		sites: map[int][]Site{}, bars: map[barrier]*phases{}, ops: map[int64]*op{}, closed: map[groups]int64{}}
 	for _, s := range sites {
 		r.sites[s.Step] = append(r.sites[s.Step], s)
 	}
@@ -260,6 +261,8 @@ func (r *Recorder) Observe(_ *machine.Machine, ev *machine.Event) {
 		r.tested(ev)
 	case machine.EvIssue:
 		r.issued(ev.Op)
+	case machine.EvCommit:
+		r.committed(ev)
 	case machine.EvSource, machine.EvWritten, machine.EvSignal:
 		r.milestone(ev)
 	}
