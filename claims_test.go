@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"muster"
+	"muster/internal/undecided"
 	"muster/launch"
 	"muster/ptx"
 	"muster/report"
@@ -282,6 +283,9 @@ func (c *ptxClaim) holds(r *muster.Report) (wrong []string) {
 		text := "incomplete: " + g.What
 		if !c.meet(text, g.Place) && c.verdict != "incomplete" {
 			wrong = append(wrong, fmt.Sprintf("nobody wants %s (%v)", text, g.Place))
+		}
+		if undecided.Why(g.What) == nil {
+			wrong = append(wrong, "no cause of internal/undecided says what to do about "+text)
 		}
 	}
 	for _, w := range c.wants {

@@ -211,9 +211,15 @@ func readModule(l *launch.Launch) (*ptx.Module, []byte, error) {
 	var first []byte
 	room := maxPTX
 	for i, name := range l.Modules() {
-		src, err := readPTX(l, name)
-		if err != nil {
+		var src []byte
+		var err error
+		if i == 0 && l.Text != nil {
+			src = l.Text
+		} else if src, err = readPTX(l, name); err != nil {
 			return nil, nil, err
+		}
+		if len(bytes.TrimSpace(src)) == 0 {
+			return nil, nil, &ptx.Error{File: name, Msg: "the file is empty"}
 		}
 		if room -= len(src); room < 0 {
 			return nil, nil, &ptx.Error{File: name, Msg: fmt.Sprintf("with it there are more than %d bytes of text to link", maxPTX-1)}
@@ -346,9 +352,6 @@ func readPTX(l *launch.Launch, name string) ([]byte, error) {
 	src, err := io.ReadAll(io.LimitReader(file, maxPTX))
 	if err != nil {
 		return nil, fail(err)
-	}
-	if len(bytes.TrimSpace(src)) == 0 {
-		return nil, &ptx.Error{File: name, Msg: "the file is empty"}
 	}
 	return src, nil
 }

@@ -35,6 +35,9 @@ const VectorAtomic = "vector-atomic"
 type Launch struct {
 	Pos Pos
 	PTX string // path
+	// Text is the PTX itself, in place of the file PTX, which is then its name, in a File
+	// built in Go.
+	Text []byte
 	// Link are the paths of PTX modules that are linked with PTX (ptx.Link).
 	Link    []string
 	Kernel  string // "" for the only entry of the module

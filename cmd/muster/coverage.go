@@ -47,7 +47,7 @@ func coverageCommand(c *console) *cobra.Command {
 	var class string
 	cmd := &cobra.Command{
 		Use:   "coverage",
-		Short: "Show the instruction table: what is parsed, executed, checked, tested",
+		Short: "Show the instruction table: what is parsed, executed, tested",
 		Long: `Coverage prints every row of the instruction table, with four columns:
 
   parsed    the row's example parses, and back to this row

@@ -11,23 +11,29 @@ import (
 
 	"muster/internal/rules"
 	"muster/internal/tensor"
+	"muster/internal/undecided"
 	"muster/launch"
 )
 
 func explainCommand(c *console) *cobra.Command {
 	schema := false
 	cmd := &cobra.Command{
-		Use:   "explain [KIND | launch | sums]",
-		Short: "Tell what a finding means, with a wrong and a right kernel; or the form of launch files",
+		Use:   "explain [KIND | incomplete | C0…C10 | launch | sums]",
+		Short: "Tell what a finding means, with a wrong and a right kernel",
 		Long: `Explain prints what a kind of finding is, why it is wrong and who says so, how
 to mend it, and two kernels in PTX: one that has the defect, and the same one
-mended. Without a name it lists all kinds. 'explain launch' prints the reference of
+mended. Without a name it lists all kinds. 'explain incomplete' says what makes a
+verdict incomplete and what to do about it, 'explain C1' what a condition of a proof
+means, with a kernel for which it fails. 'explain launch' prints the reference of
 launch files, with --schema as a JSON Schema, by which editors complete. 'explain
 sums' says how the tensor cores of each architecture add, and what that rests on.`,
-		Example: "  muster explain\n  muster explain proxy-raw\n  muster explain launch --schema > launch.schema.json",
+		Example: "  muster explain\n  muster explain proxy-raw\n  muster explain C9\n  muster explain launch --schema > launch.schema.json",
 		Args:    cobra.MaximumNArgs(1),
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-			names := []string{launchTopic + "\tThe form of launch files", sumsTopic + "\tHow tensor cores add"}
+			names := []string{launchTopic + "\tThe form of launch files", sumsTopic + "\tHow tensor cores add", incompleteTopic + "\tWhat makes a verdict incomplete"}
+			for _, k := range undecided.Conditions {
+				names = append(names, k.Name+"\t"+k.Title)
+			}
 			for _, k := range rules.Kinds() {
 				names = append(names, k.Name+"\t"+k.Title)
 			}
@@ -50,6 +56,14 @@ sums' says how the tensor cores of each architecture add, and what that rests on
 			if args[0] == sumsTopic {
 				_, err := io.WriteString(c.out, sumsText+tensor.Table())
 				return err
+			}
+			if args[0] == incompleteTopic {
+				c.explainIncomplete()
+				return nil
+			}
+			if k := undecided.Lookup(args[0]); k != nil {
+				c.explainCondition(k)
+				return nil
 			}
 			k := rules.Lookup(args[0])
 			if k == nil {

@@ -51,7 +51,8 @@ by nvcc -ptx -lineinfo -arch=sm_90a first:
   --buffer in=f32[16384]:iota      also zeros, ones, nan, uninitialized, mod=97,
                                    random=SEED,LOW,HIGH, file=a.npy
   --arg in  --arg out+256  --arg s32:64  --arg null  --arg bytes:param.bin
-  --expect out=out.npy,atol=1e-3   or ,rtol=… or ,ulp=…; ,type=f16 compares the bytes as f16
+  --expect out=out.npy,atol=1e-3   or ,rtol=… or ,ulp=…; ,type=f16 compares the
+                                   bytes as f16
   --accept 'proxy-war@gemm.cu:118=why this is meant'
 
 What has no short form is written as JSON: --arg '{"struct": [{"ptr": "in"}, {"s32": 3}]}'.`

@@ -206,12 +206,12 @@ A launch file says what to run: the PTX, the grid, the buffers and arguments.
 
   muster check ring.yaml     find races, deadlocks and broken barrier protocol
   muster run ring.yaml       execute it and compare 'out' with out.npy
-  muster explain proxy-raw   what a finding means, with a wrong and a right kernel
+  muster explain proxy-raw   what a finding means, with two kernels
 
 Every key of a launch file is also a flag, so that a bare .ptx will do, or a .cu
 where nvcc is found:
 
-  muster check k.cu --grid 1 --block 128 --buffer 'in=f32[1024]:iota' --arg in --arg s32:64
+  muster check k.cu --grid 1 --block 128 --buffer 'in=f32[64]:iota' --arg in
 
 Exit status: 0 clean, 1 findings (or a wrong result), 2 bad input, 3 incomplete:
 something was not modelled, a limit ran out, or an interrupt (or SIGTERM) came; 4
@@ -225,7 +225,10 @@ what crashes the process, end it by a signal.`,
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return fmt.Errorf("%w; see %s --help", err, cmd.CommandPath())
 	})
-	root.AddCommand(checkCommand(c), mergeCommand(c), runCommand(c), replayCommand(c), reduceCommand(c), mutateCommand(c), explainCommand(c), coverageCommand(c), fmtCommand(c), captureCommand(c), initCommand(c), importCommand(c), barrierCommand(c), versionCommand(c))
+	root.AddCommand(checkCommand(c), mergeCommand(c), runCommand(c), replayCommand(c), reduceCommand(c), mutateCommand(c), explainCommand(c), coverageCommand(c), fmtCommand(c), captureCommand(c), initCommand(c), importCommand(c), barrierCommand(c), mcpCommand(c), versionCommand(c))
 	root.CompletionOptions.HiddenDefaultCmd = false
+	root.AddCommand(docsCommand(root))
+	teach(root)
+	completes(root)
 	return root
 }

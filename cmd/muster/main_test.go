@@ -229,6 +229,43 @@ func TestHelpTeaches(t *testing.T) {
 	}
 }
 
+// TestHelpFits: the help of every command fits 80 columns, but for examples and tables that stand
+// in it as they are; commands and flags come in groups.
+func TestHelpFits(t *testing.T) {
+	for _, cmd := range newRoot(&console{}).Commands() {
+		_, out, _ := run(t, cmd.Name(), "--help")
+		for line := range strings.Lines(out) {
+			if len([]rune(line)) > helpWidth+1 && !strings.HasPrefix(line, "  ") {
+				t.Errorf("%s --help: a line of %d columns: %s", cmd.Name(), len([]rune(line))-1, line)
+			}
+		}
+	}
+	_, out, _ := run(t, "--help")
+	for line := range strings.Lines(out) {
+		if len([]rune(line)) > helpWidth+1 {
+			t.Errorf("--help: a line of %d columns: %s", len([]rune(line))-1, line)
+		}
+	}
+	at := 0
+	for _, g := range commandGroups {
+		i := strings.Index(out, "\n"+g.title+":\n  "+g.names[0])
+		if i < at {
+			t.Errorf("--help has %q at %d, behind %d", g.title, i, at)
+		}
+		at = i
+	}
+	_, out, _ = run(t, "check", "--help")
+	own, rest, _ := strings.Cut(out[strings.Index(out, "\nFlags:\n"):], "\nThe launch,")
+	if n := strings.Count(own, "--"); n > 6 {
+		t.Errorf("check has %d flags of no group in help.go:%s", n, own)
+	}
+	for _, want := range []string{"      --grid ", "\nExploring:\n", "\nLimits:\n", "\nThe answer:\n"} {
+		if !strings.Contains(rest, want) {
+			t.Errorf("check --help lacks %q", want)
+		}
+	}
+}
+
 func TestShellQuoting(t *testing.T) {
 	// A quoted argument of a replay line must be read back as one word.
 	list := []string{"a b", "it's", `{"ptr": "in"}`, "$x`y`", "in=f32[4]:iota", "*"}

@@ -20,7 +20,7 @@ func mutateCommand(c *console) *cobra.Command {
 	var list bool
 	cmd := &cobra.Command{
 		Use:   "mutate LAUNCH|FILE.ptx",
-		Short: "Break each synchronization of a kernel in turn, and see what finds it",
+		Short: "Break each synchronization in turn, and see what finds it",
 		Long: `Mutate takes a kernel that is right, deletes or weakens each instruction that
 synchronizes, one at a time, and checks every mutant under the schedules of a
 check. Its table says under which name a mutant is found: an error or a warning

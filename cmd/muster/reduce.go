@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"muster"
-	"muster/internal/diag"
+	"muster/internal/answer"
 	"muster/internal/files"
 	"muster/report"
 )
@@ -90,7 +90,7 @@ func (c *console) reduce(in *input, args []string, id, dir string, o muster.Redu
 	case errors.As(err, &absent):
 		fmt.Fprintln(c.out, absent)
 		return exit(exitIncomplete)
-	case r == nil || err != nil && w.Err() == nil && !asItIs(err):
+	case r == nil || err != nil && w.Err() == nil && !answer.AsItIs(err):
 		return err
 	}
 	w.answered()
@@ -120,24 +120,9 @@ func (c *console) reduce(in *input, args []string, id, dir string, o muster.Redu
 	if err := sf.write(name+".schedule", ""); err != nil {
 		return err
 	}
-	c.sayReduced(r, name)
-	return w.exit(nil)
-}
-
-func (c *console) sayReduced(r *muster.Reduced, name string) {
-	fmt.Fprintln(c.out, r.ID)
-	for _, line := range r.Changes {
-		fmt.Fprintln(c.out, "  "+line)
-	}
-	if len(r.Changes) == 0 {
-		fmt.Fprintln(c.out, "  the launch stays as it is")
-	}
-	from, to := r.Shrunk.From, r.Shrunk.Size
-	if to.Steps > 0 {
-		fmt.Fprintf(c.out, "  schedule: switches %d to %d, steps %d to %d\n", from.Switches, to.Switches, from.Steps, to.Steps)
-	}
-	if !r.All {
-		fmt.Fprintf(c.out, "  the budget ran out after %s; there may be a smaller launch\n", diag.Plural(r.Runs, "run"))
+	if err := answer.WriteReduced(c.out, r); err != nil {
+		return err
 	}
 	fmt.Fprintf(c.out, "\nmuster replay --schedule %s\n", report.Quote("@"+name+".schedule"))
+	return w.exit(nil)
 }

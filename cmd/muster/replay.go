@@ -1,15 +1,14 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/spf13/cobra"
 
 	"muster"
+	"muster/internal/answer"
 	"muster/report"
 )
 
@@ -107,30 +106,37 @@ func (r *replaying) run(c *console, cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	if r.shrink {
-		got, err := l.Shrink(w, s, r.id, muster.ShrinkOptions{})
-		switch {
-		case err == nil:
-			s = got.Schedule
-		case !asItIs(err):
-			return err
-		} // else the check below reports whether it is there
-	}
-	rep, err := l.Check(w, muster.CheckOptions{Schedules: []muster.Schedule{s}, Jobs: 1, Arguments: words, Mode: muster.OnlySchedules})
-	if rep == nil {
+	show := answer.Replay{Schedule: s, Finding: r.id, Shrink: r.shrink, Tell: r.tell, Arguments: words}
+	got, err := show.Show(w, l)
+	if got == nil {
 		return err
 	}
-	if err := r.traced(w, c, l, s, rep); err != nil {
+	if err := c.notShown(err); err != nil {
 		return w.exit(err)
 	}
-	if r.id == "" {
-		return w.exit(r.everything(w, c, l, s, rep))
+	if got.Untold != nil {
+		fmt.Fprintln(c.err, "muster:", options.Replace(got.Untold.Error()))
 	}
-	return w.exit(r.one(w, c, l, s, rep))
+	if err := r.traced(w, c, l, got.Report); err != nil {
+		return w.exit(err)
+	}
+	w.answered()
+	return w.exit(r.write(c, got))
 }
 
-// traced writes the trace; without --finding, it marks the first finding.
-func (r *replaying) traced(w *work, c *console, l *muster.Launch, s muster.Schedule, rep *muster.Report) error {
+// traced writes the trace of the run that was shown; without --finding, it marks the first
+// finding.
+func (r *replaying) traced(w *work, c *console, l *muster.Launch, rep *muster.Report) error {
+	if r.trace == "" {
+		return nil
+	}
+	var s muster.Schedule
+	if len(rep.Schedules) > 0 {
+		var err error
+		if s, err = muster.ParseSchedule(rep.Schedules[0]); err != nil {
+			return err
+		}
+	}
 	id := r.id
 	if id == "" {
 		_, id = first(rep, s)
@@ -138,101 +144,27 @@ func (r *replaying) traced(w *work, c *console, l *muster.Launch, s muster.Sched
 	return r.trace.write(w, c, l, s, id)
 }
 
-// everything prints the report, and the story if requested.
-func (r *replaying) everything(w *work, c *console, l *muster.Launch, s muster.Schedule, rep *muster.Report) error {
-	var told *muster.Story
-	if r.tell.All || r.tell.Until > 0 || len(r.tell.Print) > 0 {
-		var err error
-		if told, err = c.tell(w, l, s, r.tell); err != nil {
-			return err
+// write writes what the schedule shows.
+func (r *replaying) write(c *console, got *answer.Shown) error {
+	rep := inFlags(got.Report)
+	var err error
+	if r.format == "json" && !got.Absent() {
+		err = c.writeReplay(rep, got.Story)
+	} else {
+		if r.id == "" {
+			keepSchedules(rep)
 		}
+		err = got.WriteText(c.out, report.TextOptions{Color: c.color(), AllIs: "--all"})
 	}
-	w.answered()
-	if r.format == "json" {
-		if err := c.writeReplay(rep, told); err != nil {
-			return err
-		}
-		return status(rep.Verdict)
-	}
-	if told != nil {
-		if err := told.WriteText(c.out); err != nil {
-			return err
-		}
-		fmt.Fprintln(c.out)
-	}
-	if r.tell.Until == 0 {
-		if err := c.write(rep, r.format, report.TextOptions{All: true}); err != nil {
-			return err
-		}
-	}
-	return status(rep.Verdict)
-}
-
-// one prints only the finding with the given ID, and its story.
-func (r *replaying) one(w *work, c *console, l *muster.Launch, s muster.Schedule, rep *muster.Report) error {
-	all := rep.Findings
-	rep.Findings = nil
-	for _, f := range all {
-		if f.Is(r.id) {
-			rep.Findings = append(rep.Findings, f)
-		}
-	}
-	schedule := "the launch, without a run,"
-	if len(rep.Schedules) > 0 {
-		schedule = "schedule " + rep.Schedules[0]
-	}
-	if len(rep.Findings) == 0 {
-		fmt.Fprintf(c.out, "%s does not show %s: the kernel, the launch or muster is another than when it was found\n", schedule, r.id)
-		for _, g := range rep.Gaps {
-			fmt.Fprintf(c.out, "the run is incomplete: %s\n", g.What)
-		}
+	switch {
+	case err != nil:
+		return err
+	case got.Absent():
 		return exit(exitIncomplete)
-	}
-	rep.Rename(r.id)
-	var told *muster.Story
-	if len(rep.Schedules) > 0 {
-		r.tell.Finding = r.id
-		var err error
-		if told, err = c.tell(w, l, s, r.tell); err != nil {
-			return c.notShown(err)
-		}
-	}
-	w.answered()
-	if r.format == "json" {
-		if err := c.writeReplay(rep, told); err != nil {
-			return err
-		}
+	case r.id != "":
 		return exit(exitFindings)
 	}
-	if r.tell.Until == 0 {
-		for i := range rep.Findings {
-			if err := rep.Findings[i].WriteEvidence(c.out, report.TextOptions{Color: c.color()}); err != nil {
-				return err
-			}
-		}
-		fmt.Fprintln(c.out)
-	}
-	again := ""
-	if told != nil {
-		if err := told.WriteText(c.out); err != nil {
-			return err
-		}
-		again = ", twice the same"
-		fmt.Fprintln(c.out)
-	}
-	fmt.Fprintf(c.out, "reproduced in %s%s\n", briefSchedule(strings.TrimSuffix(schedule, ",")), again)
-	return exit(exitFindings)
-}
-
-// tell tells a run; if that is impossible, it says why on standard error.
-func (c *console) tell(ctx context.Context, l *muster.Launch, s muster.Schedule, o muster.TellOptions) (*muster.Story, error) {
-	told, err := l.Tell(ctx, s, o)
-	var untold *muster.Untold
-	if errors.As(err, &untold) && ctx.Err() == nil {
-		fmt.Fprintln(c.err, "muster:", options.Replace(untold.Error()))
-		return nil, nil
-	}
-	return told, err
+	return status(rep.Verdict)
 }
 
 // notShown reports that a schedule does not show a finding: a result, not an error.
@@ -258,12 +190,4 @@ func (c *console) writeReplay(rep *muster.Report, told *muster.Story) error {
 		*muster.Report
 		Story *muster.Story `json:"story"`
 	}{rep.Filled(), told})
-}
-
-// briefSchedule replaces a long schedule by "this schedule".
-func briefSchedule(text string) string {
-	if len(text) > 60 {
-		return "this schedule"
-	}
-	return text
 }

@@ -4,13 +4,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"muster"
-	"muster/internal/diag"
+	"muster/internal/answer"
 	"muster/internal/files"
 	"muster/report"
 )
@@ -114,66 +113,14 @@ func (c *console) result(r *muster.RunResult, format formatFlag) error {
 		e.SetIndent("", "  ")
 		return e.Encode(runForm(r))
 	}
-	if len(r.Output) > 0 {
-		c.out.Write(r.Output)
-		if r.Output[len(r.Output)-1] != '\n' {
-			fmt.Fprintln(c.out)
-		}
+	if inFlags(r.Report) != nil {
+		keepSchedules(r.Report)
 	}
-	if r.Report != nil {
-		if err := c.write(r.Report, format, report.TextOptions{}); err != nil {
-			return err
-		}
-	}
-	for _, x := range r.Comparisons {
-		fmt.Fprintf(c.out, "%s: %s (%s)\n", x.Buffer, x.Comparison, filepath.Base(x.File))
-	}
-	if r.Report == nil {
-		l := &r.Launch
-		fmt.Fprintf(c.out, "%s ran to its end in schedule %s: %s, %s; %d warp instructions, %d of lanes\n",
-			l.Kernel, r.Schedule, diag.Plural(l.CTAs, "CTA"), diag.Plural(l.Threads, "thread"), r.Warps, r.Lanes)
-	}
-	return nil
+	return answer.WriteRun(c.out, r, report.TextOptions{Color: c.color(), AllIs: "--all"})
 }
 
-// The JSON form of a run; versioned with the report's.
-type runJSON struct {
-	Version     int              `json:"version"`
-	Verdict     muster.Verdict   `json:"verdict"`
-	Schedule    string           `json:"schedule"`
-	Launch      any              `json:"launch"`
-	Warps       int64            `json:"warp_instructions"`
-	Lanes       int64            `json:"lane_instructions"`
-	Output      string           `json:"output"`
-	Comparisons []comparisonJSON `json:"comparisons"`
-	Report      *muster.Report   `json:"report"` // null if the run came to its end
-}
-
-type comparisonJSON struct {
-	Buffer   string  `json:"buffer"`
-	File     string  `json:"file"`
-	OK       bool    `json:"ok"`
-	Elements int64   `json:"elements"`
-	Differ   int64   `json:"differ"`
-	Index    []int64 `json:"first_index"` // null if all agree
-	Got      string  `json:"got,omitempty"`
-	Want     string  `json:"want,omitempty"`
-	MaxAbs   string  `json:"max_abs"` // a string, because it may be infinite
-	MaxRel   string  `json:"max_rel"`
-	MaxULP   uint64  `json:"max_ulp"`
-}
-
-// runForm returns the JSON form of a run.
-func runForm(r *muster.RunResult) runJSON {
-	j := runJSON{
-		Version: 1, Verdict: r.Verdict(), Schedule: r.Schedule, Launch: r.Launch, Warps: r.Warps, Lanes: r.Lanes,
-		Output: string(r.Output), Comparisons: []comparisonJSON{}, Report: inFlags(r.Report),
-	}
-	for _, x := range r.Comparisons {
-		j.Comparisons = append(j.Comparisons, comparisonJSON{
-			Buffer: x.Buffer, File: x.File, OK: x.OK(), Elements: x.Elements, Differ: x.Count, Index: x.Index,
-			Got: x.Got, Want: x.Want, MaxAbs: fmt.Sprint(x.MaxAbs), MaxRel: fmt.Sprint(x.MaxRel), MaxULP: x.MaxULP,
-		})
-	}
-	return j
+// runForm returns the JSON form of a run, with flags for the library's options.
+func runForm(r *muster.RunResult) answer.Run {
+	inFlags(r.Report)
+	return answer.FormOf(r)
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"muster"
+	"muster/internal/answer"
 	"muster/internal/diag"
 	"muster/internal/files"
 	"muster/report"
@@ -207,7 +208,7 @@ func (c *console) writeSchedules(ctx context.Context, dir string, l *muster.Laun
 		switch {
 		case err == nil:
 			sf.schedule = got.Schedule.String()
-		case !asItIs(err):
+		case !answer.AsItIs(err):
 			return err
 		}
 		name := fileName(f.ID)
@@ -250,14 +251,6 @@ func keepSchedules(r *muster.Report) {
 			f.Replay = strings.Replace(f.Replay, report.Quote(f.Schedule), report.Quote("@"+name), 1)
 		}
 	}
-}
-
-// asItIs reports whether an error of Shrink means to keep the schedule: a run alone does
-// not show the finding, or the run is too long.
-func asItIs(err error) bool {
-	var not *muster.NotShown
-	var untold *muster.Untold
-	return errors.As(err, &not) || errors.As(err, &untold)
 }
 
 // fileName turns a finding's ID into a file name.

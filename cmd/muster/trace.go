@@ -56,11 +56,14 @@ func (t traceFlag) write(ctx context.Context, c *console, l *muster.Launch, s mu
 	case err != nil:
 		return err
 	}
-	shows := ""
+	schedule, shows := "schedule "+got.Schedule, ""
+	if len(schedule) > 60 {
+		schedule = "this schedule"
+	}
 	if got.Marked {
 		shows = ", which shows " + id + ","
 	}
-	fmt.Fprintf(c.err, "muster: %s of schedule %s%s in %s\n", diag.Plural(got.Steps, "step"), briefSchedule(got.Schedule), shows, t)
+	fmt.Fprintf(c.err, "muster: %s of %s%s in %s\n", diag.Plural(got.Steps, "step"), schedule, shows, t)
 	if got.Cut != "" {
 		fmt.Fprintf(c.err, "muster: the trace ends before the run: %s\n", got.Cut)
 	}

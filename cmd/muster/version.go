@@ -11,7 +11,7 @@ import (
 func versionCommand(c *console) *cobra.Command {
 	return &cobra.Command{
 		Use:   "version",
-		Short: "Print the module, the revision and the Go version that this binary was built from",
+		Short: "Print the revision that this binary was built from",
 		Long: `Version prints one line: the module and its version, the revision of the
 repository that the binary was built from (unknown with -buildvcs=false, or outside
 of a repository), and the Go version. 'muster --version' prints the same.`,

@@ -28,16 +28,28 @@ func (t *Table) WriteText(w io.Writer) error {
 		}
 		p.f("  %-20s %-32s %s\n", r.Variant, r.What, r.result())
 	}
-	if n := len(t.Rows) - t.Count(Found); n > 0 {
-		p.f("\nnot found:\n")
-		for i := range t.Rows {
-			if r := &t.Rows[i]; r.Outcome != Found {
-				p.f("  %s %s\n      %s\n", r.ID, r.head(), r.result())
-			}
-		}
-	}
+	t.notFound(p)
 	p.f("\n%s\n", t.Summary())
 	return p.err
+}
+
+// WriteNotFound writes the mutants alone that are not found.
+func (t *Table) WriteNotFound(w io.Writer) error {
+	p := &printer{w: w}
+	t.notFound(p)
+	return p.err
+}
+
+func (t *Table) notFound(p *printer) {
+	if len(t.Rows) == t.Count(Found) {
+		return
+	}
+	p.f("\nnot found:\n")
+	for i := range t.Rows {
+		if r := &t.Rows[i]; r.Outcome != Found {
+			p.f("  %s %s\n      %s\n", r.ID, r.head(), r.result())
+		}
+	}
 }
 
 // WriteList writes the mutations without running them.

@@ -65,6 +65,10 @@ const (
 	// IfTogether: ordered only because the warps of a warpgroup begin and end a wgmma
 	// together.
 	IfTogether
+	// MapReleased and MapAcquired: the later access reads a tensor map, to whose proxy the
+	// earlier one was released; which an acquire there preceded.
+	MapReleased
+	MapAcquired
 )
 
 // An AccessRef is one side of a Conflict or Fact.
@@ -98,6 +102,38 @@ type Conflict struct {
 	Count      int
 	// Half says whose fence is missing, for IfNotRelaxed between lanes.
 	Half Half
+	// Apart is how far apart the two are, Away whether the memory is not the own shared
+	// memory of both: of those counted, where it is most. What mends one of them need not
+	// mend the others.
+	Apart Distance
+	Away  bool
+}
+
+// A Distance is how far apart two agents are.
+type Distance uint8
+
+// The distances.
+const (
+	OneThread Distance = iota // the same lanes of a warp
+	OneWarp
+	OneCTA
+	OneCluster
+	OneGrid
+)
+
+// apart returns how far apart two agents are.
+func (t *Tracker) apart(a, b *AccessRef) Distance {
+	switch {
+	case a.CTA == b.CTA && a.Warp == b.Warp && a.Lanes == b.Lanes:
+		return OneThread
+	case a.CTA == b.CTA && a.Warp == b.Warp:
+		return OneWarp
+	case a.CTA == b.CTA:
+		return OneCTA
+	case t.cfg.ClusterOf(a.CTA) == t.cfg.ClusterOf(b.CTA):
+		return OneCluster
+	}
+	return OneGrid
 }
 
 type relation uint8
@@ -379,11 +415,16 @@ func (t *Tracker) conflict(ac *access, p *stamp, at, end int, why Why) {
 	if op := t.multiplies(ac, p); op != nil && t.racesWith(op, ac, end) {
 		why |= UnusedOperand
 	}
+	if ac.proxy == machine.TensorMap {
+		why |= t.mapHalves(ac, p, at)
+	}
 	c := Conflict{Prior: t.refOf(p, at, ac.mem), Cur: t.curRef(ac, at), Why: why, Count: 1}
 	c.Span = spanOf(ac, p, at, end)
 	if why&InFlight != 0 && t.afterIssue(ac, p) {
 		c.Prior, c.Cur = c.Cur, c.Prior
 	}
+	c.Apart = t.apart(&c.Prior, &c.Cur)
+	c.Away = c.Span.Mem != machine.SharedOf(c.Prior.CTA) || c.Span.Mem != machine.SharedOf(c.Cur.CTA)
 	t.reports++
 	if why&IfNotRelaxed != 0 && !p.isOp() && !t.found.has(&c) {
 		c.Half = t.half(ac, p, at)
@@ -493,6 +534,7 @@ func (t *Tracker) sameInstruction(ac *access, addr, size uint64) {
 	}
 	c.Prior, c.Cur = t.refOf(&ac.st, 0, ac.mem), t.refOf(&ac.st, 0, ac.mem)
 	c.Prior.Lanes, c.Cur.Lanes = 1<<first, lanes&^(1<<first)
+	c.Apart = OneWarp
 	if t.found.conflict(&c) && t.cfg.Sink != nil {
 		t.cfg.Sink(&c)
 	}

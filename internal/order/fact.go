@@ -45,6 +45,7 @@ type Fact struct {
 	Span  machine.Span
 	Issue bool // ExitBeforeRemote: B is the issue of an operation of a pair of CTAs
 	Count int
+	Apart Distance // how far apart A and B are, of those counted where it is most
 }
 
 // A log keeps what was found, once for each pair of instructions and reason,
@@ -101,7 +102,9 @@ func (l *log) has(c *Conflict) bool {
 func (l *log) conflict(c *Conflict) bool {
 	k := pairOf(c)
 	if i, ok := l.byPair[k]; ok {
-		l.conflicts[i].Count++
+		old := &l.conflicts[i]
+		old.Count++
+		old.Apart, old.Away = max(old.Apart, c.Apart), old.Away || c.Away
 		return false
 	}
 	if l.byPair == nil {
@@ -116,6 +119,7 @@ func (l *log) fact(f *Fact) bool {
 	k := factPair{f.Kind, f.A.PC, f.B.PC, f.Why}
 	if i, ok := l.byFact[k]; ok {
 		l.facts[i].Count++
+		l.facts[i].Apart = max(l.facts[i].Apart, f.Apart)
 		return false
 	}
 	if l.byFact == nil {
@@ -151,6 +155,9 @@ func (t *Tracker) Conflicts() []Conflict { return append([]Conflict(nil), t.foun
 func (t *Tracker) FactList() []Fact { return append([]Fact(nil), t.found.facts...) }
 
 func (t *Tracker) fact(f *Fact) {
+	if f.A.CTA >= 0 && f.B.CTA >= 0 {
+		f.Apart = t.apart(&f.A, &f.B)
+	}
 	if t.found.fact(f) && t.cfg.Facts != nil {
 		t.cfg.Facts(f)
 	}

@@ -508,3 +508,30 @@ func (t *Tracker) mapAcquire(c *cta, ev *machine.Event, mask uint32) bool {
 	}
 	return news
 }
+
+// mapHalves tells which of the two fences of the tensor-map proxy precede a copy's read of its
+// map: a release of what wrote the map, an acquire of it.
+func (t *Tracker) mapHalves(ac *access, p *stamp, at int) Why {
+	var why Why
+	if ac.views[1] != nil || ac.crossed[1] != nil {
+		why = MapAcquired
+	}
+	owner, w := t.split(p.who)
+	for i := range ac.group.know.rows {
+		r := &ac.group.know.rows[i]
+		if r.view.kind != mapReleased || machine.Scope(r.view.addr) < t.needed(r.view.mem.CTA(), ac.home.index) {
+			continue
+		}
+		if p.isOp() && t.opKnownTo(ac, p, &r.clk, 0) || !p.isOp() && p.lanesAt(at)&^t.knownLanes(&r.clk, owner, w, p.time) == 0 {
+			why |= MapReleased
+		}
+	}
+	for i := range ac.warp.crossed {
+		own := &ac.warp.crossed[i]
+		if own.view.kind == mapReleased && !p.isOp() && owner == ac.home.index && w == ac.wi && p.lanesAt(at)&^ac.lane == 0 && ac.lane&(ac.lane-1) == 0 &&
+			own.upto[bits.TrailingZeros32(ac.lane)] >= p.time {
+			why |= MapReleased
+		}
+	}
+	return why
+}

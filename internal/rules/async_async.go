@@ -37,8 +37,8 @@ func (j *Judge) asyncPair(c *order.Conflict) Finding {
 		Headline: fmt.Sprintf("%s: %s %s what %s %s; ordered, but no proxy fence on the path", place(c.Span), agent(b), verb(b), agent(a), past(a)),
 		Sites:    j.pair(c),
 		Missing:  fmt.Sprintf("no fence.proxy.async between the completion of %s and %s", j.instr(a), j.instr(b)),
-		Fix: fmt.Sprintf("fence.proxy.async%s in CTA %d after the acquire that sees the data ready and before %s",
-			fenceSpace(c), b.CTA, j.instr(b)),
+		Fix: fmt.Sprintf("fence.proxy.async%s in every thread that issues %s, directly before it",
+			fenceSpace(c), j.instr(b)),
 		Notes: []string{"contested: the ISA's letter asks for the fence between thread blocks, public kernels do without"},
 	}
 }

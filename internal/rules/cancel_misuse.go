@@ -30,6 +30,6 @@ func (j *Judge) unorderedRequest(f *order.Fact) Finding {
 		Headline: fmt.Sprintf("%s asks for a cluster, and %s sees that a request of the CTA failed, in no order: a request after that is undefined (ISA 9.7.15.18.1)", lanesText(a), lanesText(b)),
 		Sites:    []Site{j.opSite("asks", a), j.opSite("sees that one failed", b)},
 		Missing:  fmt.Sprintf("no synchronization leads from %s to %s", j.at(a.PC), j.at(b.PC)),
-		Fix:      fmt.Sprintf("%s after %s and before %s; or let one thread ask and read the answers", j.syncBetween(a, b), j.at(a.PC), j.at(b.PC)),
+		Fix:      fmt.Sprintf("%s after %s and before %s; or let one thread ask and read the answers", syncBetween(f.Apart), j.at(a.PC), j.at(b.PC)),
 	}
 }

@@ -52,7 +52,7 @@ After a shfl, bar.warp.sync.`,
 func (j *Judge) collective(c *order.Conflict) Finding {
 	a, b := &c.Prior, &c.Cur
 	by, note := "the wgmma that their warpgroup issues together", "an H200 orders the two, since the four warps begin and end a wgmma together; the ISA's memory model has no such edge"
-	fix := fmt.Sprintf("%s between %s and %s", j.syncBetween(a, b), j.instr(a), j.instr(b))
+	fix := fmt.Sprintf("%s between %s and %s", syncBetween(c.Apart), j.instr(a), j.instr(b))
 	switch wgmma, tells := j.collects(); {
 	case wgmma && tells:
 		by, note = "what their warpgroup or warp executes together (wgmma, shfl, votes)", "warps begin and end a wgmma together on an H200, and lanes go on together from a shfl; the ISA's memory model has no such edge"

@@ -202,7 +202,7 @@ func meets(a, b []lanes) bool {
 // mayArrive reports whether a split can still reach an arrive on the barrier.
 // Lanes in one split with a lane that has arrived are past it.
 func (d *stuck) mayArrive(v *machine.WaitingSplit, l *ledger) bool {
-	if !d.j.sameCluster(v.CTA, l.bar.Mem.CTA()) {
+	if !d.j.oneCluster(v.CTA, l.bar.Mem.CTA()) {
 		return false
 	}
 	if a := find(l.open.who, v.CTA, v.Warp); a != nil && a.mask&v.Mask != 0 {

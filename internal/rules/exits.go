@@ -157,14 +157,14 @@ func (j *Judge) leftEarly(f *order.Fact) Finding {
 			Headline: fmt.Sprintf("CTA %d may have ended when %s issues an operation of the pair, which it should not have (ISA 9.7.18.5)", a.CTA, lanesText(b)),
 			Sites:    []Site{ctaSite("ends", a.CTA), j.opSite("issues", b)},
 			Missing:  fmt.Sprintf("nothing leads from %s back to a thread of CTA %d before that exits", j.at(b.PC), a.CTA),
-			Fix:      fmt.Sprintf("barrier.cluster.arrive after %s, and barrier.cluster.wait in all threads before they exit; or let CTA %d wait for a commit behind it", j.at(b.PC), a.CTA),
+			Fix:      fmt.Sprintf("barrier.cluster.arrive in all threads of the cluster, after %s, and barrier.cluster.wait before they exit; or let CTA %d wait for a commit behind it", j.at(b.PC), a.CTA),
 		}
 	}
 	return Finding{
 		Headline: fmt.Sprintf("CTA %d may have ended when %s %s there", a.CTA, lanesText(b), j.deed(b.PC)),
 		Sites:    []Site{ctaSite("ends", a.CTA), j.opSite(j.deed(b.PC), b)},
 		Missing:  fmt.Sprintf("nothing leads from %s back to a thread of CTA %d before that exits", j.at(b.PC), a.CTA),
-		Fix:      fmt.Sprintf("barrier.cluster.arrive after %s, and barrier.cluster.wait in all threads before they exit", j.at(b.PC)),
+		Fix:      fmt.Sprintf("barrier.cluster.arrive in all threads of the cluster, after %s, and barrier.cluster.wait before they exit", j.at(b.PC)),
 	}
 }
 

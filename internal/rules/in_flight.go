@@ -2,6 +2,7 @@ package rules
 
 import (
 	"fmt"
+	"strings"
 
 	"muster/internal/machine"
 	"muster/internal/order"
@@ -115,7 +116,7 @@ func (j *Judge) missingWait(c *order.Conflict) string {
 		return fmt.Sprintf("no wait for the phase of the mbarrier at shared+%d of CTA %d that %s is charged to leads to %s", a.Bar.Addr, a.Bar.Mem, j.instr(a), j.instr(b))
 	case a.Group == machine.GroupTensor:
 		return fmt.Sprintf("no wait for an mbarrier that a tcgen05.commit behind %s signals, in the thread that issued it, leads to %s", j.instr(a), j.instr(b))
-	case j.apart(a, b) == oneWarp && a.Lanes == b.Lanes:
+	case c.Apart == order.OneThread:
 		return fmt.Sprintf("no %s that covers %s stands before %s", waitName(a, writes(a)), j.instr(a), j.instr(b))
 	}
 	return fmt.Sprintf("no way leads from a %s that covers %s, in the %s that issued it, to %s", waitName(a, writes(a)), j.instr(a), issuer(a), j.instr(b))
@@ -145,6 +146,19 @@ func waitName(r *order.AccessRef, all bool) string {
 	return "wait"
 }
 
+// commitName is the instruction that makes operations a group, for which a thread then waits.
+func commitName(r *order.AccessRef) string {
+	switch r.Group {
+	case machine.GroupCpAsync:
+		return "cp.async.commit_group"
+	case machine.GroupWgmma:
+		return "wgmma.commit_group"
+	case machine.GroupBulk:
+		return "cp.async.bulk.commit_group"
+	}
+	return ""
+}
+
 // completionFix names the wait and the path from it to the later access.
 func (j *Judge) completionFix(c *order.Conflict) string {
 	a, b := &c.Prior, &c.Cur
@@ -158,12 +172,18 @@ func (j *Judge) completionFix(c *order.Conflict) string {
 	if a.Group != machine.NoGroup {
 		wait += " (or as many groups as may stay open)"
 	}
-	same := j.apart(a, b) == oneWarp && a.Lanes == b.Lanes
-	fix := fmt.Sprintf("%s in the %s that issued %s, before %s", wait, issuer(a), j.instr(a), j.instr(b))
-	if !same {
-		fix += fmt.Sprintf(", and between the two %s so that the wait is known there", j.syncBetween(a, b))
+	fix := fmt.Sprintf("%s in the %s that issued %s, ", wait, issuer(a), j.instr(a))
+	if commit := commitName(a); commit != "" {
+		fix += "behind its " + commit + " and "
 	}
-	if a.Group == machine.GroupCpAsync && !same {
+	fix += "before " + j.instr(b)
+	if c.Apart != order.OneThread {
+		fix += fmt.Sprintf("; and, between that wait and %s, %s so that the wait is known there", j.instr(b), syncBetween(c.Apart))
+	}
+	if c.Why&order.IssueKnown == 0 && j.Program.Reach(b.PC + 1)[a.PC] && !writes(a) {
+		fix += fmt.Sprintf("; and, unless it is there, %s after %s and before %s", strings.TrimSuffix(syncBetween(c.Apart), ","), j.instr(b), j.instr(a))
+	}
+	if a.Group == machine.GroupCpAsync && c.Apart != order.OneThread {
 		fix += "; or cp.async.mbarrier.arrive.noinc on an mbarrier that is waited for"
 	}
 	return fix

@@ -28,14 +28,14 @@ mbarrier through the generic proxy. Some libraries put one there; it does no har
 
 func (j *Judge) unorderedInit(f *order.Fact) Finding {
 	a, b := &f.A, &f.B
-	sync := j.syncBetween(a, b)
-	if j.apart(a, b) == oneCluster {
+	sync := syncBetween(f.Apart)
+	if f.Apart == order.OneCluster {
 		sync = "fence.mbarrier_init.release.cluster, then barrier.cluster.arrive and barrier.cluster.wait by both CTAs,"
 	}
 	missing := fmt.Sprintf("no synchronization leads from %s to %s", j.at(a.PC), j.at(b.PC))
 	switch {
 	case f.Why&order.IfScopeWider != 0:
-		missing = fmt.Sprintf("the way from %s to %s names a scope narrower than %s", j.at(a.PC), j.at(b.PC), j.scope(a, b))
+		missing = fmt.Sprintf("the way from %s to %s names a scope narrower than %s", j.at(a.PC), j.at(b.PC), scope(f.Apart))
 	case f.Why&order.IfNotRelaxed != 0:
 		missing = fmt.Sprintf("the way from %s to %s goes through a relaxed operation that no fence completes", j.at(a.PC), j.at(b.PC))
 	case f.Why&order.SameWarpLanes != 0:

@@ -13,6 +13,7 @@ import (
 // into findings.
 func (j *Judge) lifetimes() {
 	facts := j.Order.FactList()
+	widenedFacts(facts)
 	for i := range facts {
 		fact := &facts[i]
 		if fact.Kind == order.GroupLeft && (!j.over || alsoInFlight(fact, facts)) {

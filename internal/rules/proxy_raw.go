@@ -5,6 +5,7 @@ import (
 
 	"muster/internal/machine"
 	"muster/internal/order"
+	"muster/ptx"
 )
 
 var proxyRaw = register(Kind{
@@ -23,9 +24,10 @@ compute-sanitizer says nothing of proxies. What may come out wrong is what the
 buffer held before.
 
 fence.proxy.async joins the two proxies where it stands, for what its thread knows
-then. So it may stand with the writer, after the stores and before the barrier
+then. So it may stand with every writer, after its stores and before the barrier
 or arrive that publishes them; or with the issuer, after that barrier and before
-the asynchronous instruction. It must name the state space of the memory, or none:
+the asynchronous instruction. One writer's fence before the barrier covers its own
+stores alone. It must name the state space of the memory, or none:
 .shared::cta for the CTA's own shared memory, .shared::cluster for that of any CTA
 of the cluster, .global for global memory.
 
@@ -44,15 +46,51 @@ func (j *Judge) proxyRead(c *order.Conflict) Finding {
 	}
 }
 
-// proxyFenceFix names the fence and the two possible places for it.
+// proxyFenceFix names the fence and the two possible places for it. Many threads may have made
+// the earlier access, though the finding shows one pair: a fence of one of them, before a
+// barrier, covers its own accesses alone.
 func (j *Judge) proxyFenceFix(c *order.Conflict) string {
 	a, b := &c.Prior, &c.Cur
-	fence := "fence.proxy.async" + fenceSpace(c)
-	if a.CTA == b.CTA && a.Warp == b.Warp && a.Lanes == b.Lanes {
-		return fmt.Sprintf("%s after %s and before %s", fence, j.instr(a), j.instr(b))
+	late := fmt.Sprintf("in every thread that issues %s, directly before it", j.instr(b))
+	if a.Op >= 0 && a.Group == machine.NoGroup {
+		return fmt.Sprintf("fence.proxy.async%s %s", fenceSpace(c), late) // no thread need wait for it
 	}
-	return fmt.Sprintf("%s in the threads of %s, after it and before the barrier or arrive that publishes it; "+
-		"or in the issuing thread after that barrier and before %s", fence, j.instr(a), j.instr(b))
+	return fmt.Sprintf("fence.proxy.async%s in every thread that executes %s, %s; or %s", fenceSpace(c), j.instr(a), behind(a), late)
+}
+
+// behind says where a thread fences its own access, so that all it goes on to tell is told
+// behind the fence.
+func behind(r *order.AccessRef) string {
+	after := "after it"
+	if r.Op >= 0 {
+		after = "after the wait for its completion"
+	}
+	return after + " and before that thread's next barrier, arrive or release"
+}
+
+// crossing is what a fix says besides of a synchronization that leads to an access of the
+// asynchronous proxy; empty if that access needs no fence, or one may stand on the way.
+func (j *Judge) crossing(c *order.Conflict, from, to *order.AccessRef) string {
+	if to.Proxy != machine.Async || from.Proxy == machine.Async || j.fenced(from.PC, to.PC) {
+		return ""
+	}
+	return fmt.Sprintf("; and fence.proxy.async%s in every thread that issues %s, directly before it", fenceSpace(c), j.instr(to))
+}
+
+// fenced reports whether fences of the asynchronous proxy stand on every way between two
+// instructions; if no way leads from the one to the other, whether one may.
+func (j *Judge) fenced(from, to int32) bool {
+	fence := func(in *ptx.Inst) bool { return in.IsOf(ptx.ClassFence) && in.Form.Proxy == "async" }
+	behind := j.Program.Reach(from + 1)
+	if behind[to] {
+		return !j.Program.ReachWithout(fence, from+1)[to]
+	}
+	for pc := range int32(j.Program.Len()) { // instructions of different threads
+		if in := j.Program.Inst(pc); in != nil && fence(in) && (behind[pc] || j.Program.Reach(pc)[to]) {
+			return true
+		}
+	}
+	return false
 }
 
 // fenceSpace is the narrowest state space that a proxy fence must name.
@@ -60,8 +98,8 @@ func fenceSpace(c *order.Conflict) string {
 	switch {
 	case c.Span.Mem == machine.Global:
 		return ".global"
-	case c.Span.Mem == machine.SharedOf(c.Prior.CTA) && c.Span.Mem == machine.SharedOf(c.Cur.CTA):
-		return ".shared::cta"
+	case c.Away:
+		return ".shared::cluster"
 	}
-	return ".shared::cluster"
+	return ".shared::cta"
 }

@@ -22,12 +22,19 @@ several libraries have fixed its absence as a bug. Others leave it out on purpos
 the pipelines of public GEMM libraries release a stage by a plain mbarrier
 arrive after their loads, and the producer refills it after a wait. Their argument:
 a load whose value arrived has been performed, and what is issued after the wait
-cannot come before it. We know of no failure on a card in this direction. That is
-why this is a warning.
+cannot come before it.
 
-To be on the safe side, execute fence.proxy.async of the memory's state space
-after the last ordinary access and before the arrive that releases the buffer; or
-in the producer, after its wait and before it issues the copy.`,
+What is reported. A combine of DeepEP summed wrongly on GB200, and no longer with
+fence.proxy.async.shared::cta between the loads and the arrive (deepseek-ai/DeepEP#621
+and #642); a kernel that derives from it left corrupted outputs (NVIDIA/nccl-extensions#8).
+In both an elected lane arrives for its warp, with no __syncwarp behind the loads of the
+other lanes, which is an error of its own (race-lanes): so it is open which of the two was
+missing. NVIDIA/TransformerEngine#2695 added the fence against a race that it calls
+potential. We have seen no failure on an H200. That is why this is a warning.
+
+To be on the safe side, execute fence.proxy.async of the memory's state space in every
+reader, after its last ordinary access and before the arrive that releases the buffer; or
+in the producer, after its wait and directly before it issues the copy.`,
 })
 
 func (j *Judge) proxyOverwrite(c *order.Conflict) Finding {
@@ -37,6 +44,7 @@ func (j *Judge) proxyOverwrite(c *order.Conflict) Finding {
 		Sites:    j.pair(c),
 		Missing:  fmt.Sprintf("no fence.proxy.async between %s and %s", j.instr(a), j.instr(b)),
 		Fix:      j.proxyFenceFix(c),
-		Notes:    []string{"contested: the ISA's letter asks for the fence, public pipelines leave it out on purpose, and we know of no failure on a card"},
+		Notes: []string{"contested: the ISA's letter asks for the fence, and public pipelines leave it out on purpose; wrong sums on GB200 are reported that went away with it (deepseek-ai/DeepEP#621, #642), " +
+			"in code where lanes were not synced before the arrive either, so that it is open which of the two was missing"},
 	}
 }

@@ -22,7 +22,7 @@ after it, and leave what it stored in place of what the copy brought.
 The usual shape: threads clear a buffer, meet at a barrier, and one of them starts
 the first load into it.
 
-Mend it by fence.proxy.async of the memory's state space: in the writer, after the
+Mend it by fence.proxy.async of the memory's state space: in every writer, after its
 stores and before the barrier or arrive that publishes them; or in the issuer, after
 that barrier and before the copy. Or leave out the stores that the copy overwrites.
 

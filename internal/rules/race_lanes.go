@@ -39,14 +39,14 @@ func (j *Judge) laneRace(c *order.Conflict) Finding {
 		f.Missing = fmt.Sprintf("nothing decides which lane's store by %s stays", j.instr(a))
 		f.Fix = "let one lane store, or give each lane its own place"
 		return f
-	case j.apart(a, b) == oneWarp:
+	case oneWarpOnly(c):
 		f.Headline = fmt.Sprintf("%s: %s %s what another lane of its warp %s, in no order", place(c.Span), agent(b), verb(b), past(a))
 		f.Missing = fmt.Sprintf("no bar.warp.sync between %s and %s", j.instr(a), j.instr(b))
-		f.Fix = fmt.Sprintf("bar.warp.sync with the mask of all lanes that take part, after %s and before %s", j.instr(a), j.instr(b))
+		f.Fix = fmt.Sprintf("bar.warp.sync with the mask of all lanes that take part, after %s and before %s", j.instr(a), j.instr(b)) + j.crossing(c, a, b)
 	default:
 		f.Headline = fmt.Sprintf("%s: %s %s what %s %s; another lane of that warp published it", place(c.Span), agent(b), verb(b), agent(a), past(a))
 		f.Missing = fmt.Sprintf("no bar.warp.sync in warp %d of CTA %d between %s and the release by one of its lanes that %s follows", a.Warp, a.CTA, j.instr(a), agent(b))
-		f.Fix = fmt.Sprintf("bar.warp.sync with the mask of all lanes that take part, after %s and before the elected lane arrives or releases", j.instr(a))
+		f.Fix = fmt.Sprintf("bar.warp.sync with the mask of all lanes that take part, after %s and before the elected lane arrives or releases", j.instr(a)) + j.crossing(c, a, b)
 	}
 	canonical(&f)
 	return f

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"muster/internal/machine"
 	"muster/internal/order"
 )
 
@@ -25,7 +26,9 @@ waits until the earlier ones have completed and their memory operations are perf
 and made visible (ISA 9.7.13.13). What the earlier one still reads may be overwritten
 only behind that wait, too. launch_dependents itself releases nothing: only what precedes
 a fence at .gpu scope (__threadfence) before it is visible to the dependent launch from
-its begin.
+its begin. The first thread of a CTA that executes it counts, and lets the CTA's other
+threads be as far as they are: so a barrier of the CTA comes first, then the fence, then
+launch_dependents.
 
 An H200 shows what was written before launch_dependents also without the fence, and
 begins a dependent launch only at the end of one that never executes it: such a kernel
@@ -59,9 +62,9 @@ func (j *Judge) launchRace(c *order.Conflict) Finding {
 	if j.dependent(c) {
 		f.Headline = fmt.Sprintf("%s: %s %s before its launch has waited for the one of %s, which %s", place(c.Span), agent(b), verb(b), agent(a), verb(a))
 		f.Missing = fmt.Sprintf("griddepcontrol.wait between the begin of the dependent launch and %s", j.instr(b))
-		f.Fix = fmt.Sprintf("griddepcontrol.wait (cudaGridDependencySynchronize) before %s, in its thread or before a barrier that it follows", j.instr(b))
-		if slices.Contains(j.Grids[j.GridOf(b.CTA)].Triggers, j.GridOf(a.CTA)) && writes(a) && !writes(b) {
-			f.Fix += fmt.Sprintf("; or, where %s comes before launch_dependents, a fence at .gpu scope between the two", j.instr(a))
+		f.Fix = fmt.Sprintf("griddepcontrol.wait (cudaGridDependencySynchronize) before %s, in each thread that executes it, or in a thread of its CTA before a barrier that they all pass", j.instr(b))
+		if slices.Contains(j.Grids[j.GridOf(b.CTA)].Triggers, j.GridOf(a.CTA)) && writes(a) && !writes(b) && a.Op < 0 && b.Proxy == machine.Generic {
+			f.Fix += fmt.Sprintf("; or, in the earlier launch, after %s and in this order: a barrier of all threads of the CTA, fence.acq_rel.gpu, and the CTA's first griddepcontrol.launch_dependents", j.instr(a))
 		}
 	} else {
 		f.Headline = fmt.Sprintf("%s: %s %s and %s %s, in launches that nothing orders", place(c.Span), agent(a), verb(a), agent(b), verb(b))

@@ -33,7 +33,7 @@ func (j *Judge) mixedRace(c *order.Conflict) Finding {
 		Headline: fmt.Sprintf("%s: %s %s and %s %s with accesses of another size, in no order", place(c.Span), agent(a), verb(a), agent(b), verb(b)),
 		Sites:    j.pair(c),
 		Missing:  fmt.Sprintf("no synchronization leads from %s to %s, and accesses that overlap in part are never morally strong", j.instr(a), j.instr(b)),
-		Fix:      fmt.Sprintf("put %s after %s and before %s; if both are strong and meant to race, give them the same size and address", j.syncBetween(a, b), j.instr(a), j.instr(b)),
+		Fix:      fmt.Sprintf("put %s after %s and before %s; if both are strong and meant to race, give them the same size and address", syncBetween(c.Apart), j.instr(a), j.instr(b)) + j.crossing(c, a, b),
 	}
 	canonical(&f)
 	return f

@@ -63,11 +63,11 @@ func (j *Judge) plainRace(c *order.Conflict) Finding {
 	}
 	switch {
 	case b.Op >= 0 && b.Barrier && !writes(a):
-		f.Fix = fmt.Sprintf("let the readers arrive at an mbarrier (or reach a barrier) after %s, and wait for it before %s reuses the place", j.instr(a), j.instr(b))
+		f.Fix = fmt.Sprintf("let the readers arrive at an mbarrier (or reach a barrier) after %s, and wait for it before %s reuses the place", j.instr(a), j.instr(b)) + j.crossing(c, a, b)
 	case a.Op >= 0:
-		f.Fix = fmt.Sprintf("wait for the completion of %s in its issuing thread, then %s before %s", j.instr(a), j.syncBetween(a, b), j.instr(b))
+		f.Fix = fmt.Sprintf("wait for the completion of %s in its issuing thread, then %s before %s", j.instr(a), syncBetween(c.Apart), j.instr(b))
 	default:
-		f.Fix = fmt.Sprintf("put %s %s", j.syncBetween(a, b), j.where(a, b))
+		f.Fix = fmt.Sprintf("put %s %s", syncBetween(c.Apart), j.where(a, b)) + j.crossing(c, a, b)
 	}
 	if c.Span.Mem == machine.Global && a.CTA != b.CTA && a.Op < 0 && b.Op < 0 {
 		f.Fix += "; or write disjoint places, or use atomics"

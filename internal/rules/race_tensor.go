@@ -54,7 +54,7 @@ func (j *Judge) tensorRace(c *order.Conflict) Finding {
 		f.Fix = completion(a, j.instr(a), j.instr(b))
 	default:
 		f.Missing = fmt.Sprintf("no synchronization leads from %s to %s, or back", j.instr(a), j.instr(b))
-		f.Fix = j.tensorFix(j.flows(a, b))
+		f.Fix = j.tensorFix(c)
 	}
 	return f
 }
@@ -70,16 +70,17 @@ func (j *Judge) flows(a, b *order.AccessRef) (first, then *order.AccessRef) {
 
 // tensorFix says how to order two operations that nothing orders. Those of two warps need a
 // synchronization besides the completion of the first, which may be waited for already.
-func (j *Judge) tensorFix(a, b *order.AccessRef) string {
+func (j *Judge) tensorFix(c *order.Conflict) string {
+	a, b := j.flows(&c.Prior, &c.Cur)
 	wait := map[machine.Group]string{machine.GroupTensorLoad: "tcgen05.wait::ld, ", machine.GroupTensorStore: "tcgen05.wait::st, "}[a.Group]
-	if wait == "" || a.CTA == b.CTA && a.Warp == b.Warp {
+	if wait == "" || c.Apart <= order.OneWarp {
 		return completion(a, j.instr(a), j.instr(b))
 	}
 	if j.waits(a) {
 		wait = ""
 	}
 	return fmt.Sprintf("after %s and before %s, put %stcgen05.fence::before_thread_sync, a synchronization (%s) and tcgen05.fence::after_thread_sync",
-		j.instr(a), j.instr(b), wait, strings.TrimSuffix(j.syncBetween(a, b), ","))
+		j.instr(a), j.instr(b), wait, strings.TrimSuffix(syncBetween(c.Apart), ","))
 }
 
 // waits reports whether a wait for the group of a load or a store stands behind it, before any

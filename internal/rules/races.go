@@ -30,6 +30,7 @@ func (j *Judge) races() {
 			met[p] = append(met[p], i)
 		}
 	}
+	widened(conflicts, named)
 	for i := range conflicts {
 		c, k := &conflicts[i], named[i]
 		if k == nil || k == sameValue && !j.over || better(i, met[j.places(c)], conflicts, named) {
@@ -441,66 +442,30 @@ func agent(r *order.AccessRef) string {
 	return who
 }
 
-// met names the release and the acquire that observed it but do not synchronize, of those
-// that the text lets stand between two accesses; empty if there are none, or more than two
-// pairs.
-func (j *Judge) met(c *order.Conflict, relaxed bool) string {
-	var pairs []string
+// met returns the releases and acquires that observed each other but do not synchronize, of
+// those that the text lets stand between two accesses; none if there are more than two pairs.
+func (j *Judge) met(c *order.Conflict, relaxed bool) []order.Link {
 	if c.Prior.PC < 0 || c.Cur.PC < 0 {
-		return ""
+		return nil
 	}
+	var pairs []order.Link
 	behind := j.Program.Reach(c.Prior.PC)
 	for _, l := range j.Order.Links() {
 		if l.Relaxed == relaxed && l.Release >= 0 && l.Acquire >= 0 && behind[l.Release] && j.Program.Reach(l.Acquire)[c.Cur.PC] {
-			pairs = append(pairs, fmt.Sprintf("%s and %s", j.at(l.Release), j.at(l.Acquire)))
+			pairs = append(pairs, l)
 		}
 	}
-	if len(pairs) == 0 || len(pairs) > 2 {
-		return ""
+	if len(pairs) > 2 {
+		return nil
+	}
+	return pairs
+}
+
+// meeting names what met.
+func (j *Judge) meeting(met []order.Link) string {
+	var pairs []string
+	for _, l := range met {
+		pairs = append(pairs, fmt.Sprintf("%s and %s", j.at(l.Release), j.at(l.Acquire)))
 	}
 	return strings.Join(pairs, ", or ")
-}
-
-// A distance is how far apart two agents are.
-type distance uint8
-
-const (
-	oneWarp distance = iota
-	oneCTA
-	oneCluster
-	oneGrid
-)
-
-func (j *Judge) apart(a, b *order.AccessRef) distance {
-	switch {
-	case a.CTA == b.CTA && a.Warp == b.Warp:
-		return oneWarp
-	case a.CTA == b.CTA:
-		return oneCTA
-	case j.sameCluster(a.CTA, b.CTA):
-		return oneCluster
-	}
-	return oneGrid
-}
-
-func (j *Judge) sameCluster(a, b int32) bool {
-	return j.ClusterOf(a) == j.ClusterOf(b)
-}
-
-// scope is the narrowest scope that includes both sides.
-func (j *Judge) scope(a, b *order.AccessRef) string {
-	return [...]string{".cta", ".cta", ".cluster", ".gpu"}[j.apart(a, b)]
-}
-
-// syncBetween names a synchronization that would order a before b.
-func (j *Judge) syncBetween(a, b *order.AccessRef) string {
-	switch j.apart(a, b) {
-	case oneWarp:
-		return "bar.warp.sync"
-	case oneCTA:
-		return "bar.sync, or an mbarrier that the one arrives at and the other waits for,"
-	case oneCluster:
-		return "barrier.cluster.arrive and barrier.cluster.wait, or a remote mbarrier arrive with .release.cluster and a wait with .acquire.cluster,"
-	}
-	return "a release at .gpu scope (fence.acq_rel.gpu and a strong store of a flag, or red.release.gpu) and an acquire at .gpu scope that sees it"
 }

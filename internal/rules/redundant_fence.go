@@ -24,7 +24,8 @@ That costs time and breaks nothing. It is said on request (muster check --cost),
 of this launch alone: another grid, another number of turns or another path through
 the kernel may need the fence. Not judged are fences that other agents than this
 launch may rely on (system scope), those that directly follow an mbarrier.init, which
-libraries add by habit, and those of the tensor-map proxy.
+libraries add by habit, those of the tensor-map proxy, and wgmma.fence, which orders
+registers.
 
 The usual causes: an arrive that releases, or a wait that acquires, beside a
 __threadfence; fence.proxy.async where the data was written by the asynchronous proxy

@@ -76,6 +76,15 @@ func Kinds() []*Kind {
 	return all
 }
 
+// Names returns the names of the catalogue, sorted.
+func Names() []string {
+	var names []string
+	for _, k := range Kinds() {
+		names = append(names, k.Name)
+	}
+	return names
+}
+
 // Lookup returns the kind of that name, or nil.
 func Lookup(name string) *Kind { return kinds[name] }
 

@@ -32,7 +32,7 @@ of its own, scope-defaulted, and is honoured.`,
 func (j *Judge) narrowScope(c *order.Conflict) Finding {
 	a, b := &c.Prior, &c.Cur
 	f := Finding{Sites: j.pair(c)}
-	need := j.scope(a, b)
+	need := scope(c.Apart)
 	if c.Why&order.IfScopeWider == 0 {
 		f.Headline = fmt.Sprintf("%s: strong accesses of %s and %s whose scopes leave each other out", place(c.Span), agent(a), agent(b))
 		f.Missing = fmt.Sprintf("%s and %s are not morally strong: both need %s scope, and nothing orders them", j.instr(a), j.instr(b), need)
@@ -42,9 +42,9 @@ func (j *Judge) narrowScope(c *order.Conflict) Finding {
 	}
 	f.Headline = fmt.Sprintf("%s: %s %s what %s %s, synchronized at too narrow a scope", place(c.Span), agent(b), verb(b), agent(a), past(a))
 	f.Missing = fmt.Sprintf("a release and an acquire on the way from %s to %s need %s scope, and one of them, or its fence, names a narrower one", j.instr(a), j.instr(b), need)
-	if met := j.met(c, false); met != "" {
-		f.Missing += ": " + met
+	if met := j.met(c, false); len(met) > 0 {
+		f.Missing += ": " + j.meeting(met)
 	}
-	f.Fix = fmt.Sprintf("%s scope on every release, acquire and fence between %s and %s", need, j.instr(a), j.instr(b))
+	f.Fix = fmt.Sprintf("%s scope on every release, acquire and fence between %s and %s", need, j.instr(a), j.instr(b)) + j.crossing(c, a, b)
 	return f
 }

@@ -56,14 +56,23 @@ Or the kernel alternates between two maps.`,
 // staleMap is a copy through a map that was changed.
 func (j *Judge) staleMap(c *order.Conflict) Finding {
 	a, b := &c.Prior, &c.Cur
+	release := fmt.Sprintf("fence.proxy.tensormap::generic.release%s in every thread that executes %s, %s (or tensormap.cp_fenceproxy in place of a copy)", scope(c.Apart), j.instr(a), behind(a))
+	acquire := fmt.Sprintf("fence.proxy.tensormap::generic.acquire%s [map], 128 in every thread that issues %s, directly before it", scope(c.Apart), j.instr(b))
 	f := Finding{
 		Headline: fmt.Sprintf("%s: %s reads the tensor map that %s wrote, through the tensor-map proxy", place(c.Span), agent(b), agent(a)),
 		Sites:    j.pair(c),
 		Missing:  fmt.Sprintf("no release and acquire of the tensor-map proxy between %s and %s", j.instr(a), j.instr(b)),
-		Fix: fmt.Sprintf("fence.proxy.tensormap::generic.release%s after %s (or tensormap.cp_fenceproxy in place of a copy), synchronization from there, and "+
-			"fence.proxy.tensormap::generic.acquire%s [map], 128 before %s", j.scope(a, b), j.instr(a), j.scope(a, b), j.instr(b)),
+		Fix:      release + ", and " + acquire,
 	}
-	if c.Why&order.IfProxyFence == 0 {
+	switch {
+	case c.Why&order.MapReleased != 0:
+		f.Missing = fmt.Sprintf("no acquire of the tensor-map proxy, which %s was released to, before %s", j.instr(a), j.instr(b))
+		f.Fix = acquire
+	case c.Why&order.MapAcquired != 0:
+		f.Missing = fmt.Sprintf("no release of %s to the tensor-map proxy that an acquire before %s would see", j.instr(a), j.instr(b))
+	}
+	if c.Why&(order.IfProxyFence|order.MapReleased) == 0 {
+		f.Fix = release + ", synchronization from there, and " + acquire
 		f.Notes = append(f.Notes, "the two are not ordered otherwise either")
 	}
 	return f

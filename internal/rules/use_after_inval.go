@@ -30,6 +30,6 @@ func (j *Judge) unorderedInval(f *order.Fact) Finding {
 		Headline: fmt.Sprintf("%s invalidates an mbarrier that %s uses, not ordered after that", lanesText(b), lanesText(a)),
 		Sites:    []Site{j.opSite("invalidates", b), j.opSite(j.deed(a.PC), a)},
 		Missing:  fmt.Sprintf("no synchronization leads from %s to %s", j.at(a.PC), j.at(b.PC)),
-		Fix:      fmt.Sprintf("%s after %s and before %s", j.syncBetween(a, b), j.at(a.PC), j.at(b.PC)),
+		Fix:      fmt.Sprintf("%s after %s and before %s", syncBetween(f.Apart), j.at(a.PC), j.at(b.PC)),
 	}
 }

@@ -54,6 +54,15 @@ func ReadFile(name string) (*launch.File, error) {
 	return launch.Parse(name, root)
 }
 
+// Parse reads the tree of a launch file that is at hand as text. The name is for errors, of
+// type *launch.Error.
+func Parse(name string, src []byte) (*launch.Node, error) {
+	if len(src) > maxSize {
+		return nil, &launch.Error{Pos: launch.Pos{File: name}, Msg: fmt.Sprintf("%d bytes of YAML; at most %d are read. Large arrays belong into .npy files", len(src), maxSize)}
+	}
+	return parse(name, src)
+}
+
 // A reader builds the nodes of one file.
 type reader struct {
 	file    string
