@@ -58,6 +58,8 @@ type Report struct {
 	// Notices are no findings: an accept entry that matched none, a question that has no
 	// answer, sums whose last bits the schedule decides.
 	Notices []string `json:"notices"`
+
+	compared bool // with a baseline
 }
 
 // A Launch describes the launch that was checked.
@@ -166,6 +168,7 @@ type Finding struct {
 	// Effect: findings of this kind can be what another mistake led to. Near: only what a
 	// Conflict, a kind about accesses in no order, at one of their instructions led to.
 	Effect, Near, Conflict bool `json:"-"`
+	known                  bool // a baseline has it
 	// Habit: findings of this kind tell of what a kernel does everywhere, or nowhere.
 	Habit bool `json:"-"`
 }
