@@ -9,6 +9,7 @@ import (
 
 	"muster/internal/machine"
 	"muster/internal/patience"
+	"muster/internal/progress"
 	"muster/internal/prove"
 	"muster/internal/redundant"
 	"muster/internal/rules"
@@ -289,6 +290,7 @@ func (c *checking) wrongAnyhow() bool {
 		return false
 	}
 	// One part that is wrong by itself will do.
+	c.budget.Meter.Stage("one schedule, for errors", "", 0)
 	r, _ := c.subject.Judge(c.budget, c.list[0], c.skip, 0, c.subject.Parts())
 	if r.Err == nil && !r.Wrong() && c.subject.Parts() > 1 {
 		r = c.subject.All(c.budget, c.list[:1], c.o.Jobs, c.skip)[0]
@@ -304,6 +306,7 @@ func (c *checking) wrongAnyhow() bool {
 // proven launch: a proof leaves none out that could.
 func (c *checking) run() error {
 	if c.alike.N > 1 {
+		c.budget.Meter.Stage("running the schedule of the proof", "", 0)
 		if r, ended := c.subject.Alike(c.budget, c.list[0], c.o.Jobs, c.skip, c.alike); ended {
 			c.Merged, c.ran = trial.Merged{}, true
 			c.Add(0, &r)
@@ -331,9 +334,11 @@ func (c *checking) runAll(skip bool) error {
 	if c.few {
 		budget = budget.Enough(afterError)
 	}
+	budget.Meter.Stage("running schedules", "schedule", len(c.list))
 	first := c.subject.All(budget, c.list[:1], c.o.Jobs, skip)
 	if c.few && first[0].Instrs > longRun && first[0].Wrong() {
 		c.list = c.list[:min(len(c.list), fewSchedules)]
+		budget.Meter.Set(func(p *progress.Progress) { p.Of = len(c.list) })
 	}
 	for i, r := range append(first, c.subject.All(budget, c.list[1:], c.o.Jobs, skip)...) {
 		if r.Err != nil {

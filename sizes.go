@@ -8,6 +8,7 @@ import (
 
 	"muster/internal/machine"
 	"muster/internal/predict"
+	"muster/internal/progress"
 	"muster/internal/shards"
 	"muster/internal/trial"
 	"muster/report"
@@ -145,7 +146,7 @@ func (l *Launch) checkSizes(ctx context.Context, o CheckOptions, e *shards.Optio
 
 // checkSized is the check of a launch with other sizes of clusters.
 func (l *Launch) checkSized(ctx context.Context, o CheckOptions, e *shards.Options) (*Report, error) {
-	r, err := l.checkLeaders(ctx, o, e.Sized(trial.Schedule{Prefix: l.sizes}.String()))
+	r, err := l.checkLeaders(progress.In(ctx, "where "+l.sizeText()), o, e.Sized(trial.Schedule{Prefix: l.sizes}.String()))
 	if r != nil {
 		l.sign(r)
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 
@@ -68,13 +69,13 @@ is incomplete, with the numbers.
 			}
 			defer w.close()
 			o.FailOnWarning, o.SoFar = failOn == "warning", w.tell
-			if err := e.options(c, &o); err != nil {
+			if err := e.options(&o); err != nil {
 				return err
 			}
 			all := stages{c: c, format: format, clean: "all schedules of all %d launches", alone: e.alone()}
-			err = all.each(w, &in, cmd, args, func(l *muster.Launch, words string, last bool) (*muster.RunResult, error) {
+			err = all.each(w, &in, cmd, args, func(ctx context.Context, l *muster.Launch, words string, last bool) (*muster.RunResult, error) {
 				o.Arguments = words
-				r, err := any.check(w, l, o)
+				r, err := any.check(ctx, l, o)
 				if r == nil {
 					return nil, e.named(err)
 				}
@@ -87,7 +88,7 @@ is incomplete, with the numbers.
 				} else if err := c.write(r, format, how); err != nil {
 					return nil, err
 				}
-				return nil, c.writeSchedules(w, schedules, l, r)
+				return nil, c.writeSchedules(ctx, schedules, l, r)
 			})
 			return w.exit(all.end(err))
 		},

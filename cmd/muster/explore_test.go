@@ -225,7 +225,16 @@ const followed = "muster-followed"
 
 func mainFollowed() {
 	c := &console{in: os.Stdin, out: os.Stdout, err: io.Discard}
-	c.follow = func(p muster.Progress) { fmt.Fprintln(os.Stderr, p.Steps) }
+	had := int64(-1)
+	c.follow = func(p muster.Progress) {
+		if p.MaxSchedules == 0 {
+			return // another stage
+		}
+		if had < 0 {
+			had = p.Steps // and what was made until then, which counts as not made
+		}
+		fmt.Fprintln(os.Stderr, p.Steps-had)
+	}
 	os.Exit(c.main(os.Args[1:]))
 }
 

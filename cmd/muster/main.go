@@ -23,7 +23,7 @@ import (
 func main() {
 	// Without this, a fatal error of the Go runtime exits with 2, as bad input does.
 	abortOnCrash()
-	c := &console{in: os.Stdin, out: os.Stdout, err: os.Stderr, alone: true}
+	c := &console{in: os.Stdin, out: os.Stdout, err: os.Stderr, alone: true, columns: columnsOf(os.Stderr)}
 	os.Exit(c.main(os.Args[1:]))
 }
 
@@ -47,7 +47,7 @@ func doMain(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 }
 
 func (c *console) main(args []string) (code int) {
-	out := &output{w: c.out}
+	out := &output{w: c.out, c: c}
 	c.out = out
 	defer func() {
 		if v := recover(); v != nil {
@@ -122,7 +122,10 @@ func build() string {
 type console struct {
 	in       io.Reader
 	out, err io.Writer
-	follow   func(muster.Progress) // replaces the progress line
+	follow   func(muster.Progress) // takes the progress, in place of the display
+	clock    clock                 // of the display; by default the real one
+	columns  func() int            // of the terminal that standard error is; nil: it is none
+	display  *display              // of the command that works
 	// alone: the process runs only this command, which may end it and limit its memory.
 	alone bool
 }
@@ -130,6 +133,7 @@ type console struct {
 // An output records whether everything was written.
 type output struct {
 	w   io.Writer
+	c   *console
 	n   int64
 	err error
 }
@@ -138,7 +142,7 @@ func (o *output) Write(data []byte) (int, error) {
 	if o.err != nil {
 		return 0, o.err
 	}
-	n, err := o.w.Write(data)
+	n, err := o.c.display.write(o.w, data)
 	o.n, o.err = o.n+int64(n), err
 	return n, err
 }
@@ -161,12 +165,6 @@ func (c *console) programOut() io.Writer {
 		return o.w
 	}
 	return c.out
-}
-
-// terminal reports whether standard error is a terminal.
-func (c *console) terminal() bool {
-	f, ok := c.err.(*os.File)
-	return ok && term.IsTerminal(int(f.Fd()))
 }
 
 // color reports whether output goes to a terminal that wants colours.

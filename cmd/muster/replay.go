@@ -215,7 +215,7 @@ func (c *console) tell(ctx context.Context, l *muster.Launch, s muster.Schedule,
 	told, err := l.Tell(ctx, s, o)
 	var untold *muster.Untold
 	if errors.As(err, &untold) && ctx.Err() == nil {
-		fmt.Fprintln(c.err, "muster:", options.Replace(untold.Error()))
+		fmt.Fprintln(beside{c}, "muster:", options.Replace(untold.Error()))
 		return nil, nil
 	}
 	return told, err

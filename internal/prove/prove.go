@@ -89,6 +89,7 @@ func one(l *trial.Subject, w *trial.Budget, jobs int, skip bool) (Proof, trial.R
 		p.because(l, Reason{Condition: "C9", Text: fmt.Sprintf("%s depends on the schedule, by %s", d.Why, "what "+l.Line(d.From)+" gives"), PC: d.PC})
 	}
 	if len(draws) > 0 && len(p.Reasons) == 0 {
+		w.Meter.Stage("following the numbers that atomic operations give", "", 0)
 		p.drawn(l, w, draws)
 	}
 	if len(p.Reasons) > 0 {
@@ -123,12 +124,17 @@ func One(l *trial.Subject, w *trial.Budget, jobs int, skip bool, v View) (p Proo
 		p.because(l, Reason{Condition: "C9", Text: grantsDecide, PC: -1})
 		return p, r
 	}
+	w.Meter.Stage("proof by one run", "", 0)
 	of := l.Clusters(w, jobs, skip)
 	p.Parts = of
 	parts := make([]Part, of.N)
 	judge := func(k []int) {
+		if len(k) > 1 {
+			w.Meter.Stage("proof by one run", "cluster", len(k))
+		}
 		parallel.Each(jobs, len(k), func(i int) {
 			parts[k[i]] = provePart(l, w, runOf{skip: skip, k: k[i], n: of.N, view: v})
+			w.Meter.Did(1)
 		})
 	}
 	var first, unlike []int

@@ -25,6 +25,9 @@ func (e *Exploration) Conclude(l *trial.Subject, p *predict.Predictor, w *trial.
 		}
 	}
 	list := joined.live
+	if len(list) > 0 {
+		w.Meter.Stage("making the schedules of findings short", "finding", min(len(list), maxShrunkFindings))
+	}
 	for i := range list {
 		s, err := explore.Parse(list[i].Schedule)
 		if err != nil {
@@ -33,6 +36,7 @@ func (e *Exploration) Conclude(l *trial.Subject, p *predict.Predictor, w *trial.
 		if f := &list[i].Finding; i < maxShrunkFindings && f.Severity == rules.Error {
 			s, *f = shorter(l, p, w, s, *f)
 		}
+		w.Meter.Did(1)
 		at := trial.Index(schedules, s)
 		if at < 0 {
 			at = len(schedules)

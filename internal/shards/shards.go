@@ -21,6 +21,7 @@ import (
 	"muster/internal/machine"
 	"muster/internal/outcome"
 	"muster/internal/parallel"
+	"muster/internal/progress"
 	"muster/internal/rules"
 	"muster/internal/trial"
 	"muster/internal/undefined"
@@ -46,8 +47,9 @@ type Options struct {
 	State *Exploration
 	// Save is called now and then, when State has changed.
 	Save func(*Exploration) error
-	// Progress is called now and then with what has been done.
-	Progress func(Progress)
+	// SoFar is called now and then with how many schedules ran, and how many findings they
+	// showed.
+	SoFar func(schedules, findings int)
 	// Final, if set, is called with the machine of each explored run that comes to its end,
 	// one at a time.
 	Final func(*machine.Machine)
@@ -76,14 +78,6 @@ const (
 	tellEvery = 20 * time.Millisecond
 )
 
-// A Progress is how far an exploration has come.
-type Progress struct {
-	Schedules, Left int
-	Units, Done     int // parts of what the first runs left over
-	Findings        int
-	Steps           int64 // made by this process, unsaved ones included
-}
-
 // An explorer explores one launch.
 type explorer struct {
 	l     *trial.Subject
@@ -94,6 +88,7 @@ type explorer struct {
 	state *Exploration
 	mu    sync.Mutex // of what follows, and of state, while units run
 	steps int64      // that were made
+	had   int64      // that the state had before
 	saved mark
 	cost  time.Duration // of a save
 	told  time.Time
@@ -282,6 +277,7 @@ func (e *Options) Decided() error {
 // finds an error, it explores once more with the values of matrix instructions.
 func Explore(l *trial.Subject, w *trial.Budget, o *Options, jobs int, skip bool) error {
 	e := o.State
+	w.Meter.Stage("exploring", "", 0)
 	if err := lookFirst(l, w, e, skip); err != nil {
 		return err
 	}
@@ -313,6 +309,7 @@ func once(l *trial.Subject, w *trial.Budget, o *Options, jobs int, skip bool) er
 		x.jobs = runtime.GOMAXPROCS(0)
 	}
 	x.saved.at = time.Now()
+	x.had = x.state.coverage().Steps
 	x.state.Decided = false
 	if x.state.Values {
 		x.skip = false // it was begun again with values
@@ -386,16 +383,16 @@ func (x *explorer) pursue(u *unit, s *explore.Search) {
 		due := false
 		if u.between {
 			u.between = false
-			now := s.Covered().Steps
-			due = x.addSteps(u, now-last)
-			last = now
+			now := s.Covered()
+			due = x.addSteps(u, now, now.Steps-last)
+			last = now.Steps
 		}
 		return due || u.why() != ""
 	}
 	for {
 		c := s.Run(turn)
 		ended := u.why() != ""
-		x.addSteps(u, max(0, c.Steps-last)) // less where a run was broken off
+		x.addSteps(u, c, max(0, c.Steps-last)) // less where a run was broken off
 		last = c.Steps
 		x.mu.Lock()
 		u.Coverage = c
@@ -419,25 +416,38 @@ func (x *explorer) pursue(u *unit, s *explore.Search) {
 	}
 }
 
-// addSteps counts a unit's steps, reports the progress of all, and returns whether it
-// is time to keep the unit's state.
-func (x *explorer) addSteps(u *unit, steps int64) (due bool) {
+// addSteps counts a unit's steps, of what it covers by now, tells the progress of all, and
+// returns whether it is time to keep the unit's state.
+func (x *explorer) addSteps(u *unit, now explore.Coverage, steps int64) (due bool) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.steps += steps
 	u.steps += steps
-	if x.o.Progress != nil && time.Since(x.told) > tellEvery {
-		x.told = time.Now()
-		p := x.state.progress()
-		p.Steps = x.steps
-		x.o.Progress(p)
-	}
+	u.now = now
+	x.tell()
 	return x.saveDue(u.kept, u.steps, int64(x.jobs))
+}
+
+// tell tells the progress now and then.
+func (x *explorer) tell() {
+	if !x.w.Meter.Due() && (x.o.SoFar == nil || time.Since(x.told) < tellEvery) {
+		return
+	}
+	x.told = time.Now()
+	p := x.state.progress()
+	if x.o.SoFar != nil {
+		x.o.SoFar(p.Schedules, p.Findings)
+	}
+	x.w.Meter.Set(func(of *progress.Progress) {
+		of.Schedules, of.MaxSchedules = p.Schedules+p.left, x.o.Schedules
+		of.Steps, of.MaxSteps = x.had+x.steps, x.o.Steps
+		of.Units, of.UnitsDone, of.Findings = p.Units, p.UnitsDone, p.Findings
+	})
 }
 
 // saveDue reports whether to save state that jobs share, after so many steps.
 func (x *explorer) saveDue(last mark, steps, jobs int64) bool {
-	return (x.o.Save != nil || x.o.Progress != nil) && (steps-last.steps > max(saveLeast, x.steps/savePart)/jobs || time.Since(last.at) > max(saveEvery, saveCost*x.cost))
+	return x.o.Save != nil && (steps-last.steps > max(saveLeast, x.steps/savePart)/jobs || time.Since(last.at) > max(saveEvery, saveCost*x.cost))
 }
 
 // save saves the state, if saveDue says so or now is set.
@@ -590,6 +600,7 @@ func (x *explorer) sample(u *unit, s trial.Schedule) bool {
 	u.Left--
 	u.Coverage.Schedules++
 	x.steps += int64(x.state.Solo.Coverage.Longest) // or so
+	x.tell()
 	u.Done = u.Left == 0
 	return true
 }

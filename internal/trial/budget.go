@@ -7,6 +7,8 @@ import (
 	"runtime/metrics"
 	"sync"
 	"time"
+
+	"muster/internal/progress"
 )
 
 // Limits bound what a launch may cost. Every field is set.
@@ -20,10 +22,12 @@ type Limits struct {
 // A Budget ends runs that are cancelled, or that cost more than they may.
 type Budget struct {
 	Context context.Context
-	limits  Limits
-	until   deadline
-	given   func() bool // a test's own limit
-	enough  int64       // see Enough; 0: no limit
+	// Meter tells the progress of what is done; nil tells nothing.
+	Meter  *progress.Meter
+	limits Limits
+	until  deadline
+	given  func() bool // a test's own limit
+	enough int64       // see Enough; 0: no limit
 }
 
 // until is the context key of the deadline of all work with the context.
@@ -70,7 +74,8 @@ func (s *Subject) Budget(ctx context.Context) *Budget { return NewBudget(ctx, s.
 // NewBudget returns the budget of what is done with a context within limits.
 func NewBudget(ctx context.Context, limits Limits) *Budget {
 	ctx = WithTime(ctx, limits.Time)
-	w := &Budget{Context: ctx, limits: limits, until: ctx.Value(until{}).(deadline)}
+	w := &Budget{Context: ctx, Meter: progress.Of(ctx), limits: limits, until: ctx.Value(until{}).(deadline)}
+	w.Meter.Until(w.until.at, w.until.limit)
 	w.given, _ = ctx.Value(trip{}).(func() bool)
 	return w
 }
@@ -93,6 +98,14 @@ func (b *Budget) Over() string {
 func (b *Budget) Enough(instrs int64) *Budget {
 	c := *b
 	c.enough = instrs
+	return &c
+}
+
+// Quietly returns a budget of work that tells nothing of its progress: pieces that go on side
+// by side, which their whole counts.
+func (b *Budget) Quietly() *Budget {
+	c := *b
+	c.Context, c.Meter = progress.Hidden(b.Context), nil
 	return &c
 }
 

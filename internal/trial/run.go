@@ -47,7 +47,13 @@ type runner func(m *machine.Machine, by Schedule, stop func() bool) bool
 // follow is Follow with a runner, and with what else ends the run.
 func (s *Subject) follow(b *Budget, m *machine.Machine, by Schedule, run runner, cut func() bool) (*rules.Gap, error) {
 	over, why := b.Stop()
-	stop := func() bool { return over() || cut() }
+	stop := func() bool {
+		if b.Meter != nil {
+			n, _ := m.Instrs()
+			b.Meter.Ran(n, s.Limits.Instrs)
+		}
+		return over() || cut()
+	}
 	if stop() {
 		return &rules.Gap{What: why(), PC: -1}, nil
 	}
