@@ -175,6 +175,8 @@ type merged struct {
 	joint []int32
 	// inherits is what a proof leaves open of the memory that the launch begins with.
 	inherits string
+	// pairs are the pairs of instructions that are in order, if they were counted.
+	pairs *report.Decided
 	// columns is what a launch takes of where tcgen05.alloc finds columns.
 	columns string
 }
@@ -204,7 +206,7 @@ func (l *Launch) check(ctx context.Context, o CheckOptions, e *shards.Options) (
 		c.costs()
 		c.columnsMatter()
 		c.handsOn()
-		return l.report(o, []trial.Schedule{trial.ProofSchedule}, c.merged), cmp.Or(e.Decided(), ctx.Err())
+		return c.concluded([]trial.Schedule{trial.ProofSchedule}), cmp.Or(e.Decided(), ctx.Err())
 	}
 	c.tell("runs")
 	stages := []func() error{c.runs, c.predicts, c.explores, c.undefined, c.rowsUsed}
@@ -228,7 +230,17 @@ func (l *Launch) check(ctx context.Context, o CheckOptions, e *shards.Options) (
 	c.columnsMatter()
 	c.unfinished()
 	c.handsOn()
-	return l.report(o, c.list, c.merged), ctx.Err()
+	return c.concluded(c.list), ctx.Err()
+}
+
+// concluded is the report, with how much was decided if that is not all.
+func (c *checking) concluded(ran []trial.Schedule) *Report {
+	r := c.report(c.o, ran, c.merged)
+	if r.Verdict == report.Incomplete && c.o.Mode == EverySchedule {
+		c.counts()
+		r.Decided = c.pairs
+	}
+	return r
 }
 
 // proves tries to decide every schedule by one run, in half of the time. It reports
@@ -409,14 +421,16 @@ func (c *checking) explores() error {
 	case c.proof.All || len(c.Gaps) > 0 || c.Wrong() && len(c.file.Accept) == 0:
 		return c.explore.Decided()
 	case c.explore.Schedules < 0:
-		c.coverage = &report.Coverage{Why: "exploring was not asked for"}
+		none := shards.NotAsked()
+		c.coverage = &none
 		return c.explore.Decided()
 	}
 	c.tellsExploring()
+	c.explore.Long = c.counts
 	if err := shards.Explore(c.subject, c.budget, c.explore, c.o.Jobs, c.skip); err != nil {
 		return stateError(err)
 	}
-	list, covered, err := c.explore.State.Conclude(c.subject, c.predictor, c.budget, c.list, &c.Merged)
+	list, covered, err := c.explore.Conclude(c.subject, c.predictor, c.budget, c.list, &c.Merged)
 	if err == nil {
 		c.list, c.coverage = list, &covered
 	}

@@ -53,6 +53,9 @@ func (p Progress) String() string {
 		b.WriteString(w + ": ")
 	}
 	b.WriteString(p.Stage)
+	if p.Left > 0 {
+		fmt.Fprintf(&b, ", %sabout %v left", atMost(p.LeftAtMost), Round(p.Left))
+	}
 	sep := ": "
 	add := func(format string, args ...any) {
 		fmt.Fprintf(&b, sep+format, args...)
@@ -75,9 +78,6 @@ func (p Progress) String() string {
 	}
 	if p.Findings > 0 {
 		add("%s", diag.Plural(p.Findings, "finding"))
-	}
-	if p.Left > 0 {
-		add("%sabout %v left", atMost(p.LeftAtMost), Round(p.Left))
 	}
 	return b.String()
 }

@@ -35,9 +35,9 @@ func TestParts(t *testing.T) {
 	m.StageAtMost("directed runs", "run", 64)
 	want := []string{
 		"running schedules: schedule 1 of 5",
-		"running schedules: schedule 3 of 5, about 18s left",
-		"running schedules: schedule 4 of 5, about 16s left",
-		"running schedules: schedule 5 of 5, about 9s left",
+		"running schedules, about 18s left: schedule 3 of 5",
+		"running schedules, about 16s left: schedule 4 of 5",
+		"running schedules, about 9s left: schedule 5 of 5",
 		"directed runs: run 1 of at most 64",
 	}
 	if !slices.Equal(*list, want) {
@@ -54,7 +54,7 @@ func TestExploration(t *testing.T) {
 	m.Set(func(p *progress.Progress) {
 		p.Schedules, p.MaxSchedules, p.Steps, p.MaxSteps, p.Units, p.UnitsDone, p.Findings = 100, 1000, 500_000, 1_000_000, 8, 3, 1
 	})
-	if want := "exploring: 100 of at most 1,000 schedules, 500,000 of at most 1,000,000 steps, 3 of 8 parts done, 1 finding, at most about 1m0s left"; (*list)[1] != want {
+	if want := "exploring, at most about 1m0s left: 100 of at most 1,000 schedules, 500,000 of at most 1,000,000 steps, 3 of 8 parts done, 1 finding"; (*list)[1] != want {
 		t.Errorf("%q, want %q", (*list)[1], want)
 	}
 }

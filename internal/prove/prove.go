@@ -291,7 +291,10 @@ type Watchers struct {
 
 // Watch returns the watchers of a run, given the stores known to write what unordered
 // others do.
-func Watch(l *trial.Subject, known map[int32]bool) *Watchers {
+func Watch(l *trial.Subject, known map[int32]bool) *Watchers { return watch(l, known, nil) }
+
+// watch is Watch for a judge with more settings.
+func watch(l *trial.Subject, known map[int32]bool, more func(*rules.Config)) *Watchers {
 	polls := l.Program.Polls()
 	c := l.Rules()
 	c.MustOnly = true
@@ -322,6 +325,9 @@ func Watch(l *trial.Subject, known map[int32]bool) *Watchers {
 	if pcs := loads(l.Program); len(pcs) > 0 {
 		s.loads = &loadedWords{pcs: pcs, read: map[place]int32{}, open: map[place]bool{}}
 		c.Strong = s.loads.pair
+	}
+	if more != nil {
+		more(&c)
 	}
 	s.judge = rules.NewJudge(c)
 	return s

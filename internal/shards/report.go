@@ -13,8 +13,10 @@ import (
 // Conclude adds the results of an exploration to what else is known of a launch: its
 // findings, each with its schedule, and its gaps. It returns the schedules, with
 // those added, and the coverage.
-func (e *Exploration) Conclude(l *trial.Subject, p *predict.Predictor, w *trial.Budget, schedules []trial.Schedule, all *trial.Merged) ([]trial.Schedule, report.Coverage, error) {
+func (o *Options) Conclude(l *trial.Subject, p *predict.Predictor, w *trial.Budget, schedules []trial.Schedule, all *trial.Merged) ([]trial.Schedule, report.Coverage, error) {
+	e := o.State
 	c := e.coverage()
+	o.limits(&c)
 	var joined unit
 	for u := range e.all() {
 		for _, f := range u.Found {

@@ -50,6 +50,8 @@ type Options struct {
 	// SoFar is called now and then with how many schedules ran, and how many findings they
 	// showed.
 	SoFar func(schedules, findings int)
+	// Long, if set, is called once, where the first runs did not explore everything.
+	Long func()
 	// Final, if set, is called with the machine of each explored run that comes to its end,
 	// one at a time.
 	Final func(*machine.Machine)
@@ -326,8 +328,8 @@ func once(l *trial.Subject, w *trial.Budget, o *Options, jobs int, skip bool) er
 
 func (x *explorer) run() error {
 	st := x.state
-	runs := x.o.Schedules - x.o.Schedules/5
-	solo := explore.Limits{Schedules: min(soloRuns, runs), Steps: x.o.Steps - x.o.Steps/5, Length: maxLength, Preemptions: x.o.Preemptions}
+	runs := int(explored(int64(x.o.Schedules)))
+	solo := explore.Limits{Schedules: min(soloRuns, runs), Steps: explored(x.o.Steps), Length: maxLength, Preemptions: x.o.Preemptions}
 	s, err := x.search(&st.Solo, solo, nil)
 	if err != nil {
 		return err
@@ -338,6 +340,10 @@ func (x *explorer) run() error {
 	}
 	if !st.Solo.Done || st.Solo.Coverage.Complete {
 		return nil
+	}
+	if x.o.Long != nil {
+		x.o.Long()
+		x.w.Meter.Stage("exploring", "", 0)
 	}
 	left := solo
 	left.Schedules = runs - st.Solo.Coverage.Schedules - st.Solo.Coverage.Left
@@ -476,11 +482,14 @@ func (x *explorer) units(s *explore.Search, left explore.Limits) error {
 	if len(st.Units) != len(parts) {
 		return &StateError{fmt.Sprintf("%d units of %d", len(st.Units), len(parts))}
 	}
+	for i := range parts {
+		st.Units[i].Weight = parts[i].Weight()
+	}
 	shares := deal(left, parts)
 	searches := make([]*explore.Search, len(parts))
 	for i := range parts {
 		if tooMany(i, len(parts), left.Schedules) {
-			st.Units[i] = unit{Done: true, Coverage: explore.Coverage{Why: explore.Spent}}
+			st.Units[i] = unit{Done: true, Weight: st.Units[i].Weight, Coverage: explore.Coverage{Why: explore.SpentSchedules, Open: 1}}
 		}
 		if !x.mine(i) || st.Units[i].Done {
 			continue
@@ -515,13 +524,16 @@ func deal(left explore.Limits, parts []*explore.Search) []explore.Limits {
 	}
 	shares := make([]explore.Limits, len(parts))
 	for i, p := range parts {
-		of := func(n int64) int64 {
-			return n/2/int64(len(parts)) + int64(float64(n/2)*p.Weight()/total)
-		}
+		of := func(n int64) int64 { return dealt(n, int64(len(parts)), p.Weight(), total) }
 		shares[i] = left
 		shares[i].Schedules, shares[i].Steps = int(max(1, of(int64(left.Schedules)))), max(1, of(left.Steps))
 	}
 	return shares
+}
+
+// dealt is the share of a part of n with this weight.
+func dealt(budget, n int64, weight, total float64) int64 {
+	return budget/2/n + int64(float64(budget/2)*weight/total)
 }
 
 // samples spends the rest of the budget on sampled schedules, if exploration did not

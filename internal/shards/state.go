@@ -52,9 +52,10 @@ type unit struct {
 	Coverage explore.Coverage  `json:"coverage"`
 	Found    []found           `json:"found,omitempty"`
 	Gaps     []rules.Gap       `json:"gaps,omitempty"`
-	Words    outcome.Summary   `json:"words"`          // words with strong accesses
-	At       *explore.Snapshot `json:"at,omitempty"`   // of a search that is not done
-	Left     int               `json:"left,omitempty"` // samples that have not run
+	Words    outcome.Summary   `json:"words"`            // words with strong accesses
+	At       *explore.Snapshot `json:"at,omitempty"`     // of a search that is not done
+	Left     int               `json:"left,omitempty"`   // samples that have not run
+	Weight   float64           `json:"weight,omitempty"` // by which a part of the budget is dealt
 
 	// The same results, with those of the runs since At.
 	live     []found
@@ -116,9 +117,7 @@ func (u *unit) add(f found) {
 }
 
 func (u *unit) gap(g rules.Gap) {
-	if !slices.Contains(u.liveGaps, g) {
-		u.liveGaps = append(u.liveGaps, g)
-	}
+	u.liveGaps = trial.AddGap(u.liveGaps, g)
 }
 
 // A StateError says why an exploration cannot resume from a state.
@@ -315,7 +314,7 @@ func (e *Exploration) coverage() report.Coverage {
 			case u.Elapsed || c.Why == "" && u.Coverage.Why != "":
 				c.Why = u.Coverage.Why
 			case c.Why == "" && !u.Done:
-				c.Why = "the rest is for other shards"
+				c.Why = otherShards
 			}
 		}
 	}

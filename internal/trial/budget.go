@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"runtime/debug"
 	"runtime/metrics"
+	"strings"
 	"sync"
 	"time"
 
@@ -84,7 +85,7 @@ func NewBudget(ctx context.Context, limits Limits) *Budget {
 func (b *Budget) Over() string {
 	switch {
 	case b.Context.Err() != nil:
-		return fmt.Sprintf("interrupted (%v)", context.Cause(b.Context))
+		return fmt.Sprintf(interrupted+"%v)", context.Cause(b.Context))
 	case time.Now().After(b.until.at), b.given != nil && b.given():
 		return fmt.Sprintf("the time limit of %v ran out (Limits.Time)", b.until.limit)
 	case tooLarge(uint64(b.limits.Memory)):
@@ -92,6 +93,22 @@ func (b *Budget) Over() string {
 	}
 	return ""
 }
+
+// LimitIn returns the option whose limit a text says ran out, as Over and LimitGap word it;
+// empty if there is none.
+func LimitIn(text string) string {
+	for _, name := range []string{"Limits.Time", "Limits.Memory", "Limits.Instrs", "Limits.Local"} {
+		if strings.Contains(text, "("+name+")") {
+			return name
+		}
+	}
+	return ""
+}
+
+// Interrupted reports whether a text says that work was cancelled, as Over words it.
+func Interrupted(text string) bool { return strings.Contains(text, interrupted) }
+
+const interrupted = "interrupted ("
 
 // Enough returns a budget of which a run that a judge watches spends no more than some warp
 // instructions once the judge knows an error.

@@ -115,7 +115,10 @@ func (s *Subject) LimitGap(stop *machine.Stop) (rules.Gap, bool) {
 	case machine.LimitInstrs:
 		return rules.Gap{What: fmt.Sprintf("the limit of %d warp instructions ran out here (Limits.Instrs)", s.Limits.Instrs), PC: stop.PC}, true
 	case machine.LimitLocal:
-		return rules.Gap{What: fmt.Sprintf("the limit of %d bytes of local memory a thread, call stack included, ran out here (Limits.Local)", s.Limits.Local), PC: stop.PC}, true
+		if stop.Size == 0 {
+			return rules.Gap{What: fmt.Sprintf("a thread has %d calls under way here, which is all that are followed", machine.MaxCalls), PC: stop.PC}, true
+		}
+		return rules.Gap{What: fmt.Sprintf("the limit of %d bytes of local memory a thread, call stack included, ran out here (Limits.Local)", s.Limits.Local), PC: stop.PC, AtLeast: int64(stop.Size)}, true
 	case machine.Unmodelled:
 		return rules.Gap{What: stop.Msg + " is not modelled", PC: stop.PC}, true
 	}
