@@ -2,6 +2,7 @@ package muster
 
 import (
 	"fmt"
+	"strings"
 
 	"muster/internal/diag"
 	"muster/internal/rules"
@@ -104,8 +105,10 @@ func (l *Launch) gap(g rules.Gap) report.Gap {
 	case in != "":
 		out.Limits = []report.Limit{{Option: in, Value: values[in], AtLeast: g.AtLeast}}
 		out.Needs = report.Needs(out.Limits)
+	case strings.Contains(g.What, "not modelled"):
+		out.Needs = report.NoNumber("what is not modelled stays open")
 	default:
-		out.Needs = report.NoNumber("no limit ended this; it is not modelled, or not decided")
+		out.Needs = report.NoNumber("no limit ended this, it is not decided by more runs")
 	}
 	return out
 }

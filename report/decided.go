@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"strings"
 
 	"muster/internal/diag"
 )
@@ -55,6 +56,7 @@ func (d *Decided) text() string {
 		where += ", as far as it ran"
 	}
 	if d.Pairs == 0 {
+		where = strings.Replace(where, "in each of", "in any of", 1)
 		return "no instructions of different threads have conflicting accesses " + where
 	}
 	open := d.Pairs - d.Ordered

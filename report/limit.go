@@ -60,3 +60,33 @@ next:
 	}
 	return list
 }
+
+// mayDecide names the options whose values may decide all that is open; empty if no value of
+// one does.
+func (r *Report) mayDecide() string {
+	var all []Limit
+	for i := range r.Gaps {
+		if len(r.Gaps[i].Limits) == 0 {
+			return ""
+		}
+		all = joinLimits(all, r.Gaps[i].Limits)
+	}
+	if r.partial() {
+		if len(r.Explored.Limits) == 0 {
+			return ""
+		}
+		all = joinLimits(all, r.Explored.Limits)
+	}
+	var larger, none []string
+	for _, l := range all {
+		if l.None {
+			none = append(none, "no "+l.Option)
+		} else {
+			larger = append(larger, "a larger "+l.Option)
+		}
+	}
+	if len(larger)+len(none) == 0 {
+		return ""
+	}
+	return "; " + strings.Join(append(larger, none...), " and ") + " may decide"
+}

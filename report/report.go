@@ -237,7 +237,7 @@ type Gap struct {
 	// Limits are the options that ended it; none where something else did. Needs says which
 	// values could decide, or that none would.
 	Limits []Limit `json:"limits,omitempty"`
-	Needs  string  `json:"needs"`
+	Needs  string  `json:"needs,omitempty"`
 }
 
 // Options say which findings count towards the verdict.
@@ -259,10 +259,10 @@ func (r *Report) Conclude(o Options) {
 		}
 	case len(r.Gaps) > 0:
 		r.Verdict, r.Proof = Incomplete, nil
-		r.Summary = "incomplete" + r.scope() + ": " + diag.Plural(len(r.Gaps), "gap") + c.rest(true)
+		r.Summary = "incomplete" + r.scope() + ": " + diag.Plural(len(r.Gaps), "gap") + c.rest(true) + r.mayDecide()
 	case r.partial():
 		r.Verdict = Incomplete
-		r.Summary = "incomplete" + r.scope() + c.rest(true)
+		r.Summary = "incomplete" + r.scope() + c.rest(true) + r.mayDecide()
 	default:
 		r.Verdict = Clean
 		r.Summary = "clean" + r.scope() + c.rest(true)
