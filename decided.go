@@ -18,7 +18,7 @@ import (
 const (
 	// maxWatched bounds the schedules that are watched for it, enoughWatched how many warp
 	// instructions of them.
-	maxWatched    = 4
+	maxWatched    = 2
 	enoughWatched = 1 << 22
 	// maxOpen is how many of the open pairs are named.
 	maxOpen = 8

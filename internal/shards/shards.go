@@ -94,7 +94,9 @@ type explorer struct {
 	saved mark
 	cost  time.Duration // of a save
 	told  time.Time
-	fail  error // of Save
+	// sampling: what is left to do are samples, a stage of their own.
+	sampling bool
+	fail     error // of Save
 }
 
 // A mark is when something was written down.
@@ -444,9 +446,12 @@ func (x *explorer) tell() {
 	if x.o.SoFar != nil {
 		x.o.SoFar(p.Schedules, p.Findings)
 	}
+	if x.sampling {
+		return
+	}
 	x.w.Meter.Set(func(of *progress.Progress) {
-		of.Schedules, of.MaxSchedules = p.Schedules+p.left, x.o.Schedules
-		of.Steps, of.MaxSteps = x.had+x.steps, x.o.Steps
+		of.Schedules, of.MaxSchedules = p.Schedules+p.left, int(explored(int64(x.o.Schedules)))
+		of.Steps, of.MaxSteps = x.had+x.steps, explored(x.o.Steps)
 		of.Units, of.UnitsDone, of.Findings = p.Units, p.UnitsDone, p.Findings
 	})
 }
@@ -558,6 +563,8 @@ func (x *explorer) samples() error {
 			return &StateError{"more samples are left than there are"}
 		}
 	}
+	x.sampling = true
+	x.w.Meter.Stage("running sampled schedules", "schedule", x.samplesLeft())
 	parallel.Each(x.jobs, sampleUnits, func(i int) {
 		u := &st.Samples[i]
 		mine := unitSamples(list, i)
@@ -579,6 +586,16 @@ func (x *explorer) samples() error {
 		}
 	})
 	return nil
+}
+
+// samplesLeft is how many samples this shard has to run.
+func (x *explorer) samplesLeft() (n int) {
+	for i := range x.state.Samples {
+		if x.mine(i) {
+			n += x.state.Samples[i].Left
+		}
+	}
+	return n
 }
 
 func (x *explorer) sample(u *unit, s trial.Schedule) bool {
@@ -613,6 +630,7 @@ func (x *explorer) sample(u *unit, s trial.Schedule) bool {
 	u.Coverage.Schedules++
 	x.steps += int64(x.state.Solo.Coverage.Longest) // or so
 	x.tell()
+	x.w.Meter.Did(1)
 	u.Done = u.Left == 0
 	return true
 }
