@@ -48,7 +48,14 @@ does not depend on that, nor on --jobs.
 
 The last line is the verdict, for a file of several launches that of the whole.
 Clean speaks of every schedule of the launch; where not all could be covered it
-is incomplete, with the numbers.
+is incomplete, with the numbers: 'needs' names the flag whose limit ended it, and
+the least number that may decide, where one is known, or says that none does;
+'decided' says of how many pairs of instructions the conflicting accesses are in
+order, and which come first of those that are open.
+
+What takes longer says on standard error what it is at, how much of its budget is
+used, and how long it may still take, where that can be said: on a terminal in a
+line that is rewritten, else in a line every 30 seconds. --quiet leaves it out.
 ` + launchHelp,
 		Example: `  muster check examples/ring/ring.yaml
   muster check examples/ring/broken_count.yaml --schedules 20 --format json

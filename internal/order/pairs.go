@@ -10,15 +10,15 @@ func pcsOf(a, b int32) PCs { return PCs{min(a, b), max(a, b)} }
 // Pairs are the instructions whose accesses meet in a run: by different threads or operations,
 // of one byte, one of them a write, with no other write between. At a byte where all that meets
 // is in order, all conflicting accesses are, since order is transitive. Where something is not,
-// a Tracker forgets: there, any two instructions may be in no order. So it takes a second run
-// (Again) to tell which of them come to such bytes.
+// a Tracker forgets, and another schedule may show others in no order. So all instructions that
+// conflict there are open, and it takes a second run (Again) to tell which these are.
 type Pairs struct {
 	Met  map[PCs]bool
 	Open map[PCs]bool
 	last PCs
 	// words are those with bytes at which something is in no order; of a second run, with the
-	// instructions that come there, and whether they write.
-	words map[word]map[int32]bool
+	// instructions that come there.
+	words map[word]map[int32]comer
 	again bool
 }
 
@@ -28,9 +28,26 @@ type word struct {
 	addr uint64
 }
 
+// A comer is what came to a word by one instruction.
+type comer struct {
+	first  stamp // by whom
+	others bool  // by others, too
+	writes bool
+}
+
+// one reports whether two stamps are of one thread, or of one operation.
+func (s *stamp) one(o *stamp) bool {
+	return s.who == o.who && s.lanes == o.lanes && s.layout() == o.layout() && !s.byMask()
+}
+
+// conflicts reports whether two instructions conflict at a word.
+func (c *comer) conflicts(d *comer) bool {
+	return (c.writes || d.writes) && (c.others || d.others || !c.first.one(&d.first))
+}
+
 // NewPairs returns no pairs.
 func NewPairs() *Pairs {
-	return &Pairs{Met: map[PCs]bool{}, Open: map[PCs]bool{}, last: PCs{-1, -1}, words: map[word]map[int32]bool{}}
+	return &Pairs{Met: map[PCs]bool{}, Open: map[PCs]bool{}, last: PCs{-1, -1}, words: map[word]map[int32]comer{}}
 }
 
 // Again returns what takes a second run of the same schedule; nil if all is in order.
@@ -41,21 +58,20 @@ func (p *Pairs) Again() *Pairs {
 	q := NewPairs()
 	q.again = true
 	for w := range p.words {
-		q.words[w] = map[int32]bool{}
+		q.words[w] = map[int32]comer{}
 	}
 	return q
 }
 
-// Shared adds what a second run showed: pairs that come to one word at which something is in
-// no order are open.
+// Shared adds what a second run showed: the instructions that conflict at words at which
+// something is in no order.
 func (p *Pairs) Shared(again *Pairs) {
-	for k := range p.Met {
-		for _, pcs := range again.words {
-			a, first := pcs[k[0]]
-			b, second := pcs[k[1]]
-			if first && second && (a || b) {
-				p.Open[k] = true
-				break
+	for _, at := range again.words {
+		for a, first := range at {
+			for b, second := range at {
+				if a <= b && first.conflicts(&second) {
+					p.Met[pcsOf(a, b)], p.Open[pcsOf(a, b)] = true, true
+				}
 			}
 		}
 	}
@@ -83,8 +99,13 @@ func (p *Pairs) leave(a, b int32, at machine.Span) {
 func (p *Pairs) meet(s *seg, ac *access, a, b int) {
 	if p.again {
 		for x := uint64(a) &^ 3; x < uint64(b); x += 4 {
-			if pcs := p.words[word{ac.mem, ac.rowAddr + x}]; pcs != nil {
-				pcs[ac.st.pc] = pcs[ac.st.pc] || ac.write
+			if at := p.words[word{ac.mem, ac.rowAddr + x}]; at != nil {
+				c, known := at[ac.st.pc]
+				if !known {
+					c.first = ac.st
+				}
+				c.others, c.writes = c.others || !c.first.one(&ac.st), c.writes || ac.write
+				at[ac.st.pc] = c
 			}
 		}
 		return
@@ -104,9 +125,7 @@ func (p *Pairs) meet(s *seg, ac *access, a, b int) {
 }
 
 func (p *Pairs) note(ac *access, q *stamp) {
-	st := &ac.st
-	one := q.who == st.who && q.lanes == st.lanes && q.layout() == st.layout() && !q.byMask()
-	if k := pcsOf(q.pc, st.pc); q.who != 0 && !one && k != p.last {
+	if k := pcsOf(q.pc, ac.st.pc); q.who != 0 && !q.one(&ac.st) && k != p.last {
 		p.Met[k], p.last = true, k
 	}
 }
