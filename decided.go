@@ -17,9 +17,10 @@ import (
 
 const (
 	// maxWatched bounds the schedules that are watched for it, enoughWatched how many warp
-	// instructions of them.
+	// instructions of one; after so many as fewWatched no other follows.
 	maxWatched    = 2
 	enoughWatched = 1 << 22
+	fewWatched    = 1 << 14
 	// maxOpen is how many of the open pairs are named.
 	maxOpen = 8
 )
@@ -35,17 +36,17 @@ func (c *checking) counts() {
 		list = []trial.Schedule{trial.ProofSchedule}
 	}
 	c.budget.Meter.Stage("counting what is in order", "schedule", len(list))
-	all, left := order.NewPairs(), int64(enoughWatched)
+	all := order.NewPairs()
 	d := &report.Decided{EverySchedule: every}
 	for _, s := range list {
-		p, took, ended := prove.Pairs(c.subject, c.budget, s, left, c.skip)
+		p, took, ended := prove.Pairs(c.subject, c.budget, s, enoughWatched, c.skip)
 		if c.budget.Over() != "" {
 			return
 		}
 		all.Join(p)
 		d.Schedules++
 		d.Cut = d.Cut || !ended
-		if left -= took; left <= 0 {
+		if took >= fewWatched {
 			break
 		}
 		c.budget.Meter.Did(1)

@@ -75,3 +75,33 @@ func TestAtLeast(t *testing.T) {
 		})
 	}
 }
+
+// TestDecidedOfKernels: of kernels as compilers make them, checked with a small budget, the
+// pairs that are open are named, in the order of the text, each at a line, whatever --jobs is.
+func TestDecidedOfKernels(t *testing.T) {
+	for _, name := range []string{"last_block", "staged"} {
+		r := reported(t, []string{"check", "../../examples/corpus/" + name + ".yaml", "--schedules", "8", "--jobs", "1"})
+		d := r.Decided
+		if r.Verdict != report.Incomplete || d == nil || d.EverySchedule || d.Cut || d.Ordered < 1 || d.Ordered >= d.Pairs || len(d.Open) != min(d.Pairs-d.Ordered, 8) {
+			t.Fatalf("%s: %s: %+v", name, r.Summary, d)
+		}
+		for _, p := range d.Open {
+			if p.First == nil || p.Second == nil || p.First.Line > p.Second.Line || p.First.Text == "" {
+				t.Errorf("%s: %+v", name, p)
+			}
+		}
+		two := reported(t, []string{"check", "../../examples/corpus/" + name + ".yaml", "--schedules", "8", "--jobs", "2"}).Decided
+		if fmt.Sprint(d.Pairs, d.Ordered, d.Open) != fmt.Sprint(two.Pairs, two.Ordered, two.Open) {
+			t.Errorf("%s: %+v with one job, %+v with two", name, d, two)
+		}
+		for _, g := range r.Gaps {
+			if g.Needs == "" {
+				t.Errorf("%s: nothing says what %q needs", name, g.What)
+			}
+		}
+	}
+	// A proven kernel says nothing of pairs.
+	if r := reported(t, []string{"check", "../../examples/ring/ring.yaml"}); r.Decided != nil {
+		t.Errorf("%s: %+v", r.Summary, r.Decided)
+	}
+}
