@@ -100,7 +100,7 @@ func (d *display) tick(now time.Time) {
 	switch text := d.text(now); {
 	case d.gone:
 	case d.width == nil:
-		fmt.Fprintln(d.to, text)
+		fmt.Fprintln(d.to, "muster: "+text)
 	case d.open || now.Sub(d.begun) < patience:
 	default:
 		if text = fit(text, d.width()-1); text != d.shown {
@@ -116,7 +116,7 @@ func (d *display) text(now time.Time) string {
 	if d.of.MaxTime > 0 {
 		used, limit = d.of.Time+now.Sub(d.at), d.of.MaxTime
 	}
-	return printableLine(fmt.Sprintf("muster: %v of %v: %s", progress.Round(used.Truncate(time.Second)), limit, d.of))
+	return printableLine(fmt.Sprintf("%s of %s: %s", progress.Short(used.Truncate(time.Second)), progress.Short(limit), d.of))
 }
 
 // printableLine replaces what would move a terminal's cursor.

@@ -39,7 +39,7 @@ func TestProgressLines(t *testing.T) {
 	d.write(&out, []byte("report\n"))
 	d.end()
 	d.tick(at) // of a ticker that has not stopped yet
-	want := "muster: 30s of 10m0s: reading\nmuster: 59s of 5m0s: exploring: 7 of at most 1,000 schedules\nreport\n"
+	want := "muster: 30s of 10m: reading\nmuster: 59s of 5m: exploring: 7 of at most 1,000 schedules\nreport\n"
 	if out.String() != want {
 		t.Errorf("%q, want %q", out.String(), want)
 	}
@@ -63,7 +63,7 @@ func TestProgressLine(t *testing.T) {
 	d.write(&out, []byte(" a line\n"))
 	d.tick(at)
 	d.end()
-	line := "\r\x1b[Kmuster: 1s of 10m0s: proof?[2J by on..."
+	line := "\r\x1b[K1s of 10m: proof?[2J by one run?: cl..."
 	if want := line + "\r\x1b[Khalf a line\n" + line + "\r\x1b[K"; out.String() != want {
 		t.Errorf("%q, want %q", out.String(), want)
 	}

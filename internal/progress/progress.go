@@ -54,7 +54,7 @@ func (p Progress) String() string {
 	}
 	b.WriteString(p.Stage)
 	if p.Left > 0 {
-		fmt.Fprintf(&b, ", %sabout %v left", atMost(p.LeftAtMost), Round(p.Left))
+		fmt.Fprintf(&b, ", %sabout %v left", atMost(p.LeftAtMost), Short(p.Left))
 	}
 	sep := ": "
 	add := func(format string, args ...any) {
@@ -89,15 +89,24 @@ func atMost(yes bool) string {
 	return ""
 }
 
-// Round rounds a duration to what a reader wants of it.
-func Round(d time.Duration) time.Duration {
+// Short is a duration as far as a reader wants to know it: 1h5m, 10m, 12s.
+func Short(d time.Duration) string {
 	switch {
 	case d >= time.Hour:
-		return d.Round(time.Minute)
+		d = d.Round(time.Minute)
 	case d >= time.Second:
-		return d.Round(time.Second)
+		d = d.Round(time.Second)
+	default:
+		d = d.Round(100 * time.Millisecond)
 	}
-	return d.Round(100 * time.Millisecond)
+	text := d.String()
+	if cut, ok := strings.CutSuffix(text, "m0s"); ok {
+		text = cut + "m"
+	}
+	if cut, ok := strings.CutSuffix(text, "h0m"); ok {
+		text = cut + "h"
+	}
+	return text
 }
 
 // often is the least time between two times that a stage tells, other than at its beginning.

@@ -54,7 +54,7 @@ func TestExploration(t *testing.T) {
 	m.Set(func(p *progress.Progress) {
 		p.Schedules, p.MaxSchedules, p.Steps, p.MaxSteps, p.Units, p.UnitsDone, p.Findings = 100, 1000, 500_000, 1_000_000, 8, 3, 1
 	})
-	if want := "exploring, at most about 1m0s left: 100 of at most 1,000 schedules, 500,000 of at most 1,000,000 steps, 3 of 8 parts done, 1 finding"; (*list)[1] != want {
+	if want := "exploring, at most about 1m left: 100 of at most 1,000 schedules, 500,000 of at most 1,000,000 steps, 3 of 8 parts done, 1 finding"; (*list)[1] != want {
 		t.Errorf("%q, want %q", (*list)[1], want)
 	}
 }
@@ -120,5 +120,17 @@ func TestTogether(t *testing.T) {
 	group.Wait()
 	if n != 401 {
 		t.Errorf("told %d times", n)
+	}
+}
+
+// TestShort: durations are no longer than a reader wants them.
+func TestShort(t *testing.T) {
+	for d, want := range map[time.Duration]string{
+		0: "0s", 50 * time.Millisecond: "100ms", 1400 * time.Millisecond: "1s", time.Minute: "1m", 90 * time.Second: "1m30s",
+		10 * time.Minute: "10m", time.Hour: "1h", 100 * time.Minute: "1h40m", 10*time.Hour + 20*time.Second: "10h",
+	} {
+		if got := progress.Short(d); got != want {
+			t.Errorf("%v: %q, want %q", d, got, want)
+		}
 	}
 }
