@@ -40,7 +40,7 @@ var layers = [][]string{
 	{"muster/internal/num"},
 	{"muster/kernel/inst/internal/row", "muster/internal/axiom/flow"},
 	{"muster/mbarrier/mbarriertest", "muster/examples/overlap", "muster/internal/brute", "muster/internal/brute/lanes", "muster/internal/brute/launches", "muster/internal/axiom"},
-	{"muster/report", "muster/internal/tensor/wmmacard"},
+	{"muster/report", "muster/internal/progress", "muster/internal/tensor/wmmacard"},
 	{"muster/internal/files", "muster/internal/parallel", "muster/internal/diag", "muster/internal/undecided"},
 	{"muster/ptx", "muster/mbarrier", "muster/mbarrier/internal/others"},
 }

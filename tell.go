@@ -55,6 +55,7 @@ func (l *Launch) Tell(ctx context.Context, s Schedule, o TellOptions) (*Story, e
 		l, s = with, rest[0]
 	}
 	w := l.subject.Budget(ctx)
+	w.Meter.Stage("telling the run", "", 0)
 	shown, err := l.record(ctx, w, s, o.Finding)
 	if err != nil {
 		return nil, err

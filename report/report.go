@@ -47,7 +47,9 @@ type Report struct {
 	Proof *Proof `json:"proof,omitempty"`
 	// Explored is what an exploration of the schedules covered; nil if there was
 	// none.
-	Explored    *Coverage `json:"explored,omitempty"`
+	Explored *Coverage `json:"explored,omitempty"`
+	// Decided says how much an incomplete check decided; nil where that was not counted.
+	Decided     *Decided  `json:"decided,omitempty"`
 	Verdict     Verdict   `json:"verdict"`
 	Summary     string    `json:"summary"` // the verdict with what it covers, one line
 	Findings    []Finding `json:"findings"`
@@ -239,6 +241,10 @@ type Waiter struct {
 type Gap struct {
 	What  string `json:"what"`
 	Place *Place `json:"place,omitempty"`
+	// Limits are the options that ended it; none where something else did. Needs says which
+	// values could decide, or that none would.
+	Limits []Limit `json:"limits,omitempty"`
+	Needs  string  `json:"needs,omitempty"`
 }
 
 // Options say which findings count towards the verdict.
@@ -261,13 +267,16 @@ func (r *Report) Conclude(o Options) {
 		}
 	case len(r.Gaps) > 0:
 		r.Verdict, r.Proof = Incomplete, nil
-		r.Summary = "incomplete" + r.scope() + ": " + diag.Plural(len(r.Gaps), "gap") + c.rest(true)
+		r.Summary = "incomplete" + r.scope() + ": " + diag.Plural(len(r.Gaps), "gap") + c.rest(true) + r.mayDecide()
 	case r.partial():
 		r.Verdict = Incomplete
-		r.Summary = "incomplete" + r.scope() + c.rest(true)
+		r.Summary = "incomplete" + r.scope() + c.rest(true) + r.mayDecide()
 	default:
 		r.Verdict = Clean
 		r.Summary = "clean" + r.scope() + c.rest(true)
+	}
+	if r.Verdict != Incomplete {
+		r.Decided = nil
 	}
 	if len(r.Assuming) > 0 {
 		r.Summary += ", assuming " + strings.Join(r.Assuming, ", ")

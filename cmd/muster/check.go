@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 
@@ -41,7 +42,14 @@ does not depend on that, nor on --jobs.
 
 The last line is the verdict, for a file of several launches that of the whole.
 Clean speaks of every schedule of the launch; where not all could be covered it
-is incomplete, with the numbers.
+is incomplete, with the numbers: 'needs' names the flag whose limit ended it, and
+the least number that may decide, where one is known, or says that none does;
+'decided' says of how many pairs of instructions the conflicting accesses are in
+order, and which come first of those that are open.
+
+What takes longer says on standard error what it is at, how much of its budget is
+used, and how long it may still take, where that can be said: on a terminal in a
+line that is rewritten, else in a line every 30 seconds. --quiet leaves it out.
 
 Of several launch files each is checked, and the last line is the verdict of all. Flags and
 limits hold for all; the exit status is that of the worst: 2, then 1, then 3.
@@ -108,7 +116,7 @@ func (k *checking) run(cmd *cobra.Command, args []string) error {
 	}
 	defer w.close()
 	k.o.FailOnWarning, k.o.SoFar = k.failOn == "warning", w.tell
-	if err := k.e.options(k.c, &k.o); err != nil {
+	if err := k.e.options(&k.o); err != nil {
 		return err
 	}
 	if err := k.known.read(&k.o); err != nil {
@@ -128,9 +136,9 @@ func (k *checking) stages(part bool) *stages {
 
 // file checks one launch file; last says that no other follows.
 func (k *checking) file(w *work, cmd *cobra.Command, args []string, all *stages, last bool) error {
-	return all.each(w, &k.in, cmd, args, func(l *muster.Launch, words string, end bool) (*muster.RunResult, error) {
+	return all.each(w, &k.in, cmd, args, func(ctx context.Context, l *muster.Launch, words string, end bool) (*muster.RunResult, error) {
 		k.o.Arguments = words
-		r, err := k.any.check(w, l, k.o)
+		r, err := k.any.check(ctx, l, k.o)
 		if r == nil {
 			return nil, k.e.named(err)
 		}
@@ -143,10 +151,10 @@ func (k *checking) file(w *work, cmd *cobra.Command, args []string, all *stages,
 		} else if err := k.c.write(r, k.format, k.how); err != nil {
 			return nil, err
 		}
-		if err := k.c.writeSchedules(w, k.schedules, l, r); err != nil {
+		if err := k.c.writeSchedules(ctx, k.schedules, l, r); err != nil {
 			return nil, err
 		}
-		return nil, k.trace.checked(w, k.c, l, r)
+		return nil, k.trace.checked(ctx, k.c, l, r)
 	})
 }
 

@@ -119,7 +119,7 @@ func (r *replaying) run(c *console, cmd *cobra.Command, args []string) error {
 		return w.exit(err)
 	}
 	if got.Untold != nil {
-		fmt.Fprintln(c.err, "muster:", options.Replace(got.Untold.Error()))
+		fmt.Fprintln(beside{c}, "muster:", options.Replace(got.Untold.Error()))
 	}
 	if err := r.traced(w, c, l, got.Report); err != nil {
 		return w.exit(err)

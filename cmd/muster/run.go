@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -44,11 +45,11 @@ Exit status 1 if an array differs, or if the kernel faults or hangs.
 			}
 			defer w.close()
 			all := stages{c: c, format: format, clean: "all %d launches ran to their end", single: trace.flag()}
-			err = all.each(w, &in, cmd, args, func(l *muster.Launch, words string, last bool) (*muster.RunResult, error) {
+			err = all.each(w, &in, cmd, args, func(ctx context.Context, l *muster.Launch, words string, last bool) (*muster.RunResult, error) {
 				if err := checkOuts(l, outs); err != nil {
 					return nil, err
 				}
-				r, err := l.Run(w, muster.RunOptions{Schedule: s, Jobs: jobs, Arguments: words})
+				r, err := l.Run(ctx, muster.RunOptions{Schedule: s, Jobs: jobs, Arguments: words})
 				if r == nil || err != nil && w.Err() == nil { // as of an array that cannot be read
 					return nil, err
 				}

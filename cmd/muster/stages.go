@@ -29,7 +29,7 @@ type stages struct {
 // each calls do for each launch of the file in turn, or with those that it may overlap, and
 // with its words on a command line. Of several, it writes a line with the launch's name
 // before.
-func (s *stages) each(ctx context.Context, in *input, cmd *cobra.Command, args []string, do func(l *muster.Launch, words string, last bool) (*muster.RunResult, error)) error {
+func (s *stages) each(ctx context.Context, in *input, cmd *cobra.Command, args []string, do func(ctx context.Context, l *muster.Launch, words string, last bool) (*muster.RunResult, error)) error {
 	file, err := in.limited(args)
 	if err != nil {
 		return err
@@ -40,7 +40,7 @@ func (s *stages) each(ctx context.Context, in *input, cmd *cobra.Command, args [
 		if err != nil {
 			return err
 		}
-		_, err = do(l, words, true)
+		_, err = do(ctx, l, words, true)
 		return err
 	}
 	q, err := muster.LoadSequence(file, in.limits)
@@ -56,12 +56,13 @@ func (s *stages) each(ctx context.Context, in *input, cmd *cobra.Command, args [
 	}
 	return q.Each(ctx, func(i int, l *muster.Launch) (*muster.RunResult, error) {
 		if !s.many {
-			return do(l, words, true)
+			return do(ctx, l, words, true)
 		}
 		first, last := q.Numbers(i)
 		s.at = report.Stage{First: first, Last: last, Name: l.Name()}
 		s.title(i, len(file.Launches))
-		return do(l, fmt.Sprintf("%s --launch %d", words, first), last == len(file.Launches))
+		of := muster.WithProgressOf(ctx, fmt.Sprintf("launch %d of %d", first, len(file.Launches)))
+		return do(of, l, fmt.Sprintf("%s --launch %d", words, first), last == len(file.Launches))
 	})
 }
 
@@ -97,7 +98,7 @@ func (s *stages) add(v muster.Verdict, form any) {
 func (s *stages) end(err error) error {
 	var unfinished *muster.UnfinishedError
 	if errors.As(err, &unfinished) {
-		fmt.Fprintf(s.c.err, "muster: %s\n", err)
+		fmt.Fprintf(beside{s.c}, "muster: %s\n", err)
 		s.all.Unfinished, err = unfinished.Error(), nil
 	}
 	if err != nil {

@@ -63,9 +63,9 @@ func (t traceFlag) write(ctx context.Context, c *console, l *muster.Launch, s mu
 	if got.Marked {
 		shows = ", which shows " + id + ","
 	}
-	fmt.Fprintf(c.err, "muster: %s of %s%s in %s\n", diag.Plural(got.Steps, "step"), schedule, shows, t)
+	fmt.Fprintf(beside{c}, "muster: %s of %s%s in %s\n", diag.Plural(got.Steps, "step"), schedule, shows, t)
 	if got.Cut != "" {
-		fmt.Fprintf(c.err, "muster: the trace ends before the run: %s\n", got.Cut)
+		fmt.Fprintf(beside{c}, "muster: the trace ends before the run: %s\n", got.Cut)
 	}
 	return nil
 }
@@ -101,7 +101,7 @@ func (t traceFlag) checked(ctx context.Context, c *console, l *muster.Launch, r 
 	err := t.write(ctx, c, l, s, id)
 	var untold *muster.Untold
 	if errors.As(err, &untold) && r.Verdict != report.Clean {
-		fmt.Fprintln(c.err, "muster:", options.Replace(err.Error()))
+		fmt.Fprintln(beside{c}, "muster:", options.Replace(err.Error()))
 		return nil
 	}
 	return err

@@ -207,10 +207,8 @@ func (v *view) stage(ctx context.Context, t *tracked, r *result, l *muster.Launc
 		first, _ := seq.Numbers(i)
 		words = fmt.Sprintf("%s --launch %d", words, first)
 	}
-	rep, err := l.Check(ctx, muster.CheckOptions{
-		Jobs: max(1, runtime.GOMAXPROCS(0)/2), Arguments: words,
-		SoFar: func(text string) { v.progressed(t, "report", text) },
-	})
+	ctx = muster.WithProgress(ctx, func(p muster.Progress) { v.progressed(t, "report", p.String()) })
+	rep, err := l.Check(ctx, muster.CheckOptions{Jobs: max(1, runtime.GOMAXPROCS(0)/2), Arguments: words})
 	if err != nil {
 		return err
 	}
