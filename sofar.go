@@ -7,7 +7,6 @@ import (
 
 	"muster/internal/diag"
 	"muster/internal/rules"
-	"muster/internal/shards"
 	"muster/internal/undecided"
 )
 
@@ -29,17 +28,14 @@ func (c *checking) tellsExploring() {
 	if c.o.SoFar == nil {
 		return
 	}
-	done, and := c.soFar(), c.explore.Progress
+	done := c.soFar()
 	c.o.SoFar(done + "exploration next")
-	c.explore.Progress = func(p shards.Progress) {
-		text := fmt.Sprintf("%s%s explored besides", done, diag.Plural(p.Schedules, "schedule"))
-		if p.Findings > 0 {
-			text += ", with " + diag.Plural(p.Findings, "finding")
+	c.explore.SoFar = func(schedules, findings int) {
+		text := fmt.Sprintf("%s%s explored besides", done, diag.Plural(schedules, "schedule"))
+		if findings > 0 {
+			text += ", with " + diag.Plural(findings, "finding")
 		}
 		c.o.SoFar(text)
-		if and != nil {
-			and(p)
-		}
 	}
 }
 
