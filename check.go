@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"muster/internal/machine"
+	"muster/internal/near"
 	"muster/internal/patience"
 	"muster/internal/prove"
 	"muster/internal/redundant"
@@ -228,6 +229,7 @@ func (l *Launch) check(ctx context.Context, o CheckOptions, e *shards.Options) (
 	c.costs()
 	c.columnsMatter()
 	c.unfinished()
+	c.stands()
 	c.handsOn()
 	return l.report(o, c.list, c.merged), ctx.Err()
 }
@@ -446,6 +448,16 @@ func (c *checking) unfinished() {
 	if why := c.budget.Over(); why != "" && (c.coverage == nil || c.coverage.Complete) {
 		c.AddGap(rules.Gap{What: why, PC: -1})
 	}
+}
+
+// stands adds to the findings what the run has of the kind that each lacks.
+func (c *checking) stands() {
+	near.Look(c.subject, c.budget, c.list, c.Findings, func(f *rules.Finding) int {
+		if n, ok := c.First[f.Key()]; ok {
+			return n
+		}
+		return -1
+	})
 }
 
 // proved converts a proof to the report's form.

@@ -176,6 +176,7 @@ func (p *printer) finding(f *Finding) {
 		p.site(&f.Sites[i])
 	}
 	p.optional("missing:", f.Missing)
+	p.list("stands:", f.Stands)
 	p.list("ledger:", f.Ledger)
 	p.waiting(f.Waiting)
 	p.optional("fix:", f.Fix)

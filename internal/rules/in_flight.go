@@ -89,6 +89,7 @@ func (j *Judge) earlyRead(c *order.Conflict) Finding {
 		Missing:  j.missingWait(c),
 		Fix:      j.completionFix(c),
 		Notes:    j.waitNotes(c),
+		Need:     j.completionNeed(c),
 	}
 }
 
@@ -105,6 +106,7 @@ func (j *Judge) earlyWrite(c *order.Conflict) Finding {
 		Missing:  j.missingWait(c),
 		Fix:      j.completionFix(c),
 		Notes:    j.waitNotes(c),
+		Need:     j.completionNeed(c),
 	}
 }
 
@@ -162,6 +164,9 @@ func commitName(r *order.AccessRef) string {
 // completionFix names the wait and the path from it to the later access.
 func (j *Judge) completionFix(c *order.Conflict) string {
 	a, b := &c.Prior, &c.Cur
+	if a.Barrier && a.Bar.Mem.CTA() != b.CTA { // only its own CTA can wait for it: ISA 9.7.13.15.16
+		return fmt.Sprintf("in CTA %d, whose threads alone can wait for that mbarrier, wait for that phase; and, from there to %s, %s", a.Bar.Mem.CTA(), j.instr(b), strings.TrimSuffix(syncBetween(j.distance(a.Bar.Mem.CTA(), b.CTA)), ","))
+	}
 	if a.Barrier {
 		return fmt.Sprintf("wait for that phase (mbarrier.try_wait.parity in a loop) before %s, in each thread that executes it or in one that it is ordered after", j.instr(b))
 	}

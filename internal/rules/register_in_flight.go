@@ -74,9 +74,11 @@ func (j *Judge) touched(ev *machine.Event) {
 		issue := eventSite("issues wgmma", ev)
 		issue.PC = t.ByPC
 		issue.Op = fmt.Sprintf("wgmma %d", t.By)
+		touch := eventSite("touches its registers", ev)
 		return Finding{
+			Need:     Need{Lack: LacksGroupWait, First: issue, Then: touch, FirstOp: t.By, ThenOp: -1, Group: machine.GroupWgmma, All: true, Known: true},
 			Headline: fmt.Sprintf("%s: %s touches %s, %s of %s, which it has not waited for", j.at(ev.PC), who, what, role, j.at(t.ByPC)),
-			Sites:    []Site{issue, eventSite("touches its registers", ev)},
+			Sites:    []Site{issue, touch},
 			Missing:  fmt.Sprintf("no wgmma.wait_group that covers %s stands before %s", j.at(t.ByPC), j.at(ev.PC)),
 			Fix:      fmt.Sprintf("wgmma.commit_group after %s and wgmma.wait_group 0 (or as many groups as may stay in flight) before %s, in every warp", j.at(t.ByPC), j.at(ev.PC)),
 		}
