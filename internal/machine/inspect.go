@@ -439,7 +439,7 @@ func (p *Program) Deciders(from, by, to int32) []int32 {
 		return p.ReachWithout(func(in *ptx.Inst) bool { return in == at }, pc)
 	}
 	var list, next []int32
-	toBy := p.Reach(from + 1)
+	toBy := without(from + 1)
 	for pc := range int32(len(p.code)) {
 		if in := &p.code[pc]; pc == by || in.class != branch || in.guard == noGuard || !toBy[pc] || !p.Reach(pc)[by] {
 			continue

@@ -2,6 +2,7 @@ package near
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"muster/internal/machine"
@@ -39,10 +40,13 @@ func (w *watch) proxyFence(s *sought) string {
 		}
 		return text
 	}
-	if i := w.last(s.first, s.then, func(a *act) bool { return wide(a) && a.cta == n.First.CTA && !a.by(&n.First) }); i >= 0 {
+	other := func(a *act) bool {
+		return wide(a) && a.cta == n.First.CTA && !a.by(&n.First) && !a.by(&n.Then) && w.reaches(n.First.PC, a.pc) && w.reaches(a.pc, n.Then.PC)
+	}
+	if i := w.last(0, s.then, other); i >= 0 {
 		a := &w.log[i]
 		text := fmt.Sprintf("%s stands between, but %s executes it: it covers only what is known there by then", w.at(a.pc), rules.Who(a.cta, a.warp, a.mask))
-		if around := w.around(n.First.PC, a.pc, n.Then.PC); around != "" && w.reaches(n.First.PC, a.pc) {
+		if around := w.around(n.First.PC, a.pc, n.Then.PC); around != "" {
 			text += "; " + around
 		}
 		return text
@@ -106,6 +110,15 @@ func (w *watch) sync(s *sought) string {
 				if pc == w.log[i].pc && w.between(n, pc) {
 					return pc
 				}
+			}
+		}
+		if w.reaches(x.PC, y.PC) == w.reaches(y.PC, x.PC) {
+			return -1
+		}
+		mine = w.places(0, len(w.log), func(a *act) bool { return is(a) && a.by(x) })
+		for _, pc := range w.places(0, len(w.log), func(a *act) bool { return is(a) && a.by(y) }) {
+			if slices.Contains(mine, pc) && w.between(n, pc) {
+				return pc // which of the two came first in the run is chance
 			}
 		}
 		return -1
@@ -194,6 +207,8 @@ func (w *watch) say(s *sought) string {
 		return w.scopes(s)
 	case rules.LacksArrival:
 		return w.arrival(s)
+	case rules.LacksMatrixFence:
+		return w.matrixFence(s)
 	}
 	return ""
 }

@@ -116,7 +116,7 @@ func (w *watch) groupWait(s *sought) string {
 	good := func(a *act) bool { return own(a) && s.covers(a, s.seq) }
 	end := len(w.log)
 	idle, later := w.last(s.first, s.then, own), w.next(s.then, end, good)
-	if n.Apart != order.OneThread {
+	if !sameThreads(n) {
 		if i := w.next(s.first, s.then, good); i >= 0 {
 			return w.pathless(s, i)
 		}
@@ -126,22 +126,25 @@ func (w *watch) groupWait(s *sought) string {
 		if text := w.elsewhere(s, isWait); text != "" {
 			return text
 		}
-		if later >= 0 {
+		if later >= 0 && n.Known {
 			return w.pathless(s, later)
 		}
-		if i := w.last(s.then, end, own); i >= 0 {
+		if i := w.last(s.then, end, own); i >= 0 && n.Known {
 			return w.idle(s, i)
 		}
 		return ""
 	}
 	switch {
-	case later >= 0 && (idle < 0 || w.movable(s, later)):
+	case later >= 0 && w.movable(s, later):
 		return w.late(s, later)
 	case idle >= 0:
 		return w.idle(s, idle)
 	}
 	if text := w.elsewhere(s, isWait); text != "" {
 		return text
+	}
+	if later >= 0 {
+		return w.late(s, later)
 	}
 	if i := w.last(0, s.first, own); i >= 0 && !w.reaches(n.First.PC, w.log[i].pc) {
 		return fmt.Sprintf("%s stands before %s in that thread, and waits for nothing that is issued after it", w.at(w.log[i].pc), w.at(n.First.PC))
@@ -157,7 +160,7 @@ func (w *watch) reaches(from, to int32) bool { return w.prog.Reach(from + 1)[to]
 func (w *watch) late(s *sought, i int) string {
 	n := s.need
 	text := fmt.Sprintf("%s covers it, but %s executes it only after %s", w.at(w.log[i].pc), rules.Who(n.First.CTA, n.First.Warp, n.First.Lanes), w.at(n.Then.PC))
-	if w.movable(s, i) {
+	if n.Apart == order.OneThread && w.movable(s, i) {
 		text += ": moved before that, it covers it in time"
 	}
 	return text
@@ -258,6 +261,12 @@ func plural(n int, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
+// leaves is how many groups a wait leaves open.
+func (w *watch) leaves(pc int32) int {
+	_, n, _, _, _ := w.prog.GroupWaitAt(pc)
+	return n
+}
+
 // waitAt names a wait with its number of groups.
 func (w *watch) waitAt(pc int32) string {
 	g, n, all, read, _ := w.prog.GroupWaitAt(pc)
@@ -305,7 +314,7 @@ func (w *watch) elsewhere(s *sought, isWait func(*act) bool) string {
 	default:
 		return ""
 	}
-	if k := s.open.least; k > 0 && sameThreads(n) && !w.commitsBetween(n, pc) {
+	if k := s.open.least; k > 0 && w.leaves(pc) > 0 && sameThreads(n) && !w.commitsBetween(n, pc) {
 		text += fmt.Sprintf("; as many as %s may stay open there", plural2(k, "group"))
 	}
 	return text

@@ -27,10 +27,37 @@ func (w *watch) phaseWait(s *sought) string {
 	}
 	if i := w.last(0, s.then, func(a *act) bool { return waits(a) && !a.by(&n.Then) && a.phase >= s.phase }); i >= 0 {
 		a := &w.log[i]
-		text := fmt.Sprintf("%s by %s waits for it; what is missing is the way from there to %s", w.at(a.pc), rules.Who(a.cta, a.warp, a.mask), w.at(n.Then.PC))
-		return text
+		return fmt.Sprintf("%s by %s waits for it; what is missing is the way from there to %s", w.at(a.pc), rules.Who(a.cta, a.warp, a.mask), w.at(n.Then.PC))
+	}
+	return w.bypassed(s)
+}
+
+// bypassed says which branch leads the threads of the second place around a wait for their
+// mbarrier, or for that at the same place in another CTA, which others execute.
+func (w *watch) bypassed(s *sought) string {
+	n := s.need
+	pcs := w.places(0, len(w.log), func(a *act) bool {
+		return a.kind == machine.EvMbarWait && a.bar.Addr == n.Bar.Addr && w.reaches(a.pc, n.Then.PC)
+	})
+	for _, pc := range pcs {
+		if w.next(0, len(w.log), func(a *act) bool { return a.pc == pc && a.kind == machine.EvMbarWait && a.by(&n.Then) }) >= 0 {
+			continue
+		}
+		if around := w.around(w.prog.Begin(&w.prog.Entry)-1, pc, n.Then.PC); around != "" {
+			return fmt.Sprintf("%s stands before %s, but for %s, %s", w.at(pc), w.at(n.Then.PC), rules.Who(n.Then.CTA, n.Then.Warp, n.Then.Lanes), around)
+		}
 	}
 	return ""
+}
+
+// matrixFence says that the last wgmma.fence of a warp comes before what it would have to follow.
+func (w *watch) matrixFence(s *sought) string {
+	t := &s.need.Then
+	i := w.last(0, s.then, func(a *act) bool { return a.kind == machine.EvFence && a.fence == machine.FenceWgmma && a.by(t) })
+	if i < 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s is the last before %s, and comes before that access", w.at(w.log[i].pc), w.at(t.PC))
 }
 
 func phaseName(n int64) string {

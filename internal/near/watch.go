@@ -67,7 +67,7 @@ func newWatch(p *machine.Program, shape machine.Shape, fs []*rules.Finding) *wat
 
 // found reports whether the run came to both places of a finding.
 func (s *sought) found() bool {
-	return s.then >= 0 && (s.first >= 0 || s.need.Lack == rules.LacksArrival)
+	return s.then >= 0 && (s.first >= 0 || s.need.Lack.Behind())
 }
 
 // Observe makes a watch a machine.Observer.
@@ -137,12 +137,12 @@ func (w *watch) meet(s *sought, ev *machine.Event) {
 	if n.Lack == rules.LacksGroupWait && ev.Kind == machine.EvIssue && ev.PC == n.First.PC && ev.CTA == n.First.CTA && ev.Warp == n.First.Warp {
 		s.open.issue(ev.Op)
 	}
-	if is(&n.First, n.FirstOp, ev) && s.then < 0 {
+	if !n.Lack.Behind() && is(&n.First, n.FirstOp, ev) && s.then < 0 {
 		s.first = len(w.log)
 		if ev.Kind == machine.EvIssue {
 			s.seq = ev.Op.Seq
 		}
-	} else if is(&n.Then, n.ThenOp, ev) && (s.first >= 0 || n.Lack == rules.LacksArrival) {
+	} else if is(&n.Then, n.ThenOp, ev) && (s.first >= 0 || n.Lack.Behind()) {
 		if s.then < 0 {
 			s.then = len(w.log)
 		}

@@ -13,14 +13,18 @@ type Lack uint8
 
 // The lacks. Package near looks in a run for the nearest thing of the kind.
 const (
-	LacksNothing   Lack = iota
-	LacksGroupWait      // a wait for an async-group, by the thread that issued First
-	LacksPhase          // a wait for the phase of Bar that First is charged to
-	LacksFence          // a fence.proxy.async of Space
-	LacksSync           // synchronization between agents that are Apart
-	LacksScope          // a release or an acquire of a scope that agents so far Apart share
-	LacksArrival        // an arrival at Bar behind Then, by the thread of Then
+	LacksNothing     Lack = iota
+	LacksGroupWait        // a wait for an async-group, by the thread that issued First
+	LacksPhase            // a wait for the phase of Bar that First is charged to
+	LacksFence            // a fence.proxy.async of Space
+	LacksSync             // synchronization between agents that are Apart
+	LacksScope            // a release or an acquire of a scope that agents so far Apart share
+	LacksMatrixFence      // a wgmma.fence before Then, by its warp
+	LacksArrival          // an arrival at Bar behind Then, by the thread of Then
 )
+
+// Behind reports whether the lack is one of Then alone.
+func (l Lack) Behind() bool { return l == LacksArrival || l == LacksMatrixFence }
 
 // A Need is what a finding lacks, in terms of a run.
 type Need struct {
@@ -33,7 +37,7 @@ type Need struct {
 	Group           machine.Group
 	All             bool // a wait for the result, not only for the source to be read
 	Bar             machine.BarRef
-	Phase           int64
+	Phase           int64 // of Bar, for LacksArrival
 	Space           machine.Spaces
 	Apart           order.Distance
 	// Known: First is issued before Then in every schedule.

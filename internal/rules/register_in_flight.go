@@ -62,6 +62,7 @@ func (j *Judge) touched(ev *machine.Event) {
 			f := Finding{
 				Headline: fmt.Sprintf("%s: %s uses %s (%s), which it accessed since its last wgmma.fence", j.at(ev.PC), who, what, role),
 				Sites:    []Site{eventSite("issues wgmma", ev)},
+				Need:     Need{Lack: LacksMatrixFence, First: eventSite("issues wgmma", ev), Then: eventSite("issues wgmma", ev), FirstOp: -1, ThenOp: -1},
 				Missing:  fmt.Sprintf("no wgmma.fence between the last access to %s and %s", t.Register, j.at(ev.PC)),
 				Fix:      fmt.Sprintf("wgmma.fence.sync.aligned after the last such access and before %s", j.at(ev.PC)),
 			}
