@@ -77,6 +77,38 @@ var standings = []standing{
 	{"no barrier at all", "race-shared", "wrong", nil, "race-shared", `^$`},
 }
 
+const again = "\tcp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster [%r3], [%rd1], 128, [%r4], %h1;\n"
+
+// TestFixes: fixes and notes that name what stands in the kernel.
+func TestFixes(t *testing.T) {
+	for _, c := range []struct {
+		standing
+		fix, note string
+	}{
+		{standing{"bytes from a register", "bytes-early", "right", []string{"[%r2], 256;", "[%r2], %r9;", "\tmbarrier.arrive.expect_tx", "\tmov.u32 %r9, 192;\n\tmbarrier.arrive.expect_tx"}, "bytes-early", ""}, `: 256 have landed in phase 0, where 192 are expected, by the value of mov\.u32 at line \d+$`, ""},
+		{standing{"a wait in the own CTA", "overwrite-in-flight.5", "wrong", nil, "overwrite-in-flight", ""}, `^wait for that phase`, ""},
+		{standing{"a wait that only another CTA can make", "read-in-flight.5", "right", []string{again, again + again}, "overwrite-in-flight", ""}, `^wait for that phase .*; and, in each other CTA that cp\.async\.bulk at line 29 brings bytes to, wait for that phase of its mbarrier; and, from there to cp\.async\.bulk at line 30, barrier\.cluster\.arrive and .*, counted at init, with \.release\.cluster`, ""},
+		{standing{"a branch that parts a warpgroup", "register-in-flight.2", "right", []string{"\twgmma.wait_group.sync.aligned 0;\n", "\tsetp.ge.u32 %p1, %r1, 32;\n\t@%p1 bra AROUND;\n\twgmma.wait_group.sync.aligned 0;\nAROUND:\n\twgmma.fence.sync.aligned;\n", ".reg .b16 %h<2>;", ".reg .b16 %h<2>;\n\t.reg .pred %p<2>;"}, "divergent-barrier", ""}, "", `^bra at line 29 parts them: one side of it comes to wgmma\.\S+ at line \d+ first, the other to wgmma\.\S+ at line \d+$`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			text, load := c.load(t)
+			n := 0
+			for _, f := range checked(t, load(text)).Findings {
+				if f.Kind != c.kind {
+					continue
+				}
+				n++
+				if !regexp.MustCompile(c.fix).MatchString(f.Fix) || !regexp.MustCompile(c.note).MatchString(strings.Join(f.Notes, "\n")) {
+					t.Errorf("fix %q, want %s\nnotes %q, want %s\n%s", f.Fix, c.fix, f.Notes, c.note, text)
+				}
+			}
+			if n == 0 {
+				t.Errorf("no %s\n%s", c.kind, text)
+			}
+		})
+	}
+}
+
 // load returns the text of a kernel and makes its launch.
 func (s *standing) load(t *testing.T) (string, func(string) *muster.Launch) {
 	t.Helper()

@@ -12,11 +12,13 @@ import (
 )
 
 // Bounds of the work for one check: findings that are looked at, schedules that are run again
-// for them, warp instructions of each of those runs, and what is noted of each.
+// for them, warp instructions of each of those runs, and what is noted of each. All are
+// counts, so that a report does not depend on time.
 const (
 	mostFindings  = 64
 	mostSchedules = 4
-	mostInstrs    = 1 << 22
+	mostInstrs    = 1 << 21
+	mostBehind    = 1 << 17 // once all places have been seen
 	mostNoted     = 1 << 17
 )
 
@@ -93,9 +95,13 @@ func partOf(cluster, n, clusters int) int {
 func run(l *trial.Subject, b *trial.Budget, s trial.Schedule, fs []*rules.Finding, k, n int) (unseen []*rules.Finding) {
 	w := newWatch(l.Program, l.Shape, fs)
 	m := l.Part(w, l.Skips(), k, n)
+	seen := int64(-1)
 	_, err := l.FollowUntil(b, m, s, func() bool {
 		done, _ := m.Instrs()
-		return done > mostInstrs || len(w.log) >= mostNoted
+		if seen < 0 && !slices.ContainsFunc(w.sought, func(s sought) bool { return !s.found() }) {
+			seen = done
+		}
+		return done > mostInstrs || seen >= 0 && done > seen+mostBehind || len(w.log) >= mostNoted
 	})
 	if err != nil || b.Over() != "" {
 		return nil
