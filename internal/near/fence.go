@@ -124,7 +124,7 @@ func (w *watch) sync(s *sought) string {
 		return -1
 	}
 	if x.CTA != y.CTA {
-		if pc := both(named); pc >= 0 {
+		if pc := both(named); pc >= 0 && n.Apart == order.OneCluster {
 			return fmt.Sprintf("%s stands between, but joins only the threads of its own CTA", w.at(pc))
 		}
 		return w.clusterSync(s)

@@ -120,7 +120,8 @@ func (w *watch) groupWait(s *sought) string {
 		if i := w.next(s.first, s.then, good); i >= 0 {
 			return w.pathless(s, i)
 		}
-		if idle >= 0 {
+		// Where not even the issue is known, the number of groups is not what is wrong.
+		if idle >= 0 && n.Known && w.next(idle, s.then, func(a *act) bool { return a.by(&n.First) && a.releases() }) >= 0 {
 			return w.idle(s, idle)
 		}
 		if text := w.elsewhere(s, isWait); text != "" {
@@ -128,9 +129,6 @@ func (w *watch) groupWait(s *sought) string {
 		}
 		if later >= 0 && n.Known {
 			return w.pathless(s, later)
-		}
-		if i := w.last(s.then, end, own); i >= 0 && n.Known {
-			return w.idle(s, i)
 		}
 		return ""
 	}
