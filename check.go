@@ -10,6 +10,7 @@ import (
 	"muster/internal/machine"
 	"muster/internal/near"
 	"muster/internal/patience"
+	"muster/internal/progress"
 	"muster/internal/prove"
 	"muster/internal/redundant"
 	"muster/internal/rules"
@@ -177,6 +178,8 @@ type merged struct {
 	joint []int32
 	// inherits is what a proof leaves open of the memory that the launch begins with.
 	inherits string
+	// pairs are the pairs of instructions that are in order, if they were counted.
+	pairs *report.Decided
 	// columns is what a launch takes of where tcgen05.alloc finds columns.
 	columns string
 }
@@ -206,7 +209,7 @@ func (l *Launch) check(ctx context.Context, o CheckOptions, e *shards.Options) (
 		c.costs()
 		c.columnsMatter()
 		c.handsOn()
-		return l.report(o, []trial.Schedule{trial.ProofSchedule}, c.merged), cmp.Or(e.Decided(), ctx.Err())
+		return c.concluded([]trial.Schedule{trial.ProofSchedule}), cmp.Or(e.Decided(), ctx.Err())
 	}
 	c.tell("runs")
 	stages := []func() error{c.runs, c.predicts, c.explores, c.undefined, c.rowsUsed}
@@ -231,7 +234,17 @@ func (l *Launch) check(ctx context.Context, o CheckOptions, e *shards.Options) (
 	c.unfinished()
 	c.stands()
 	c.handsOn()
-	return l.report(o, c.list, c.merged), ctx.Err()
+	return c.concluded(c.list), ctx.Err()
+}
+
+// concluded is the report, with how much was decided if that is not all.
+func (c *checking) concluded(ran []trial.Schedule) *Report {
+	r := c.report(c.o, ran, c.merged)
+	if r.Verdict == report.Incomplete && c.o.Mode == EverySchedule {
+		c.counts()
+		r.Decided = c.pairs
+	}
+	return r
 }
 
 // proves tries to decide every schedule by one run, in half of the time. It reports
@@ -293,6 +306,7 @@ func (c *checking) wrongAnyhow() bool {
 		return false
 	}
 	// One part that is wrong by itself will do.
+	c.budget.Meter.Stage("one schedule, for errors", "", 0)
 	r, _ := c.subject.Judge(c.budget, c.list[0], c.skip, 0, c.subject.Parts())
 	if r.Err == nil && !r.Wrong() && c.subject.Parts() > 1 {
 		r = c.subject.All(c.budget, c.list[:1], c.o.Jobs, c.skip)[0]
@@ -308,6 +322,7 @@ func (c *checking) wrongAnyhow() bool {
 // proven launch: a proof leaves none out that could.
 func (c *checking) run() error {
 	if c.alike.N > 1 {
+		c.budget.Meter.Stage("running the schedule of the proof", "", 0)
 		if r, ended := c.subject.Alike(c.budget, c.list[0], c.o.Jobs, c.skip, c.alike); ended {
 			c.Merged, c.ran = trial.Merged{}, true
 			c.Add(0, &r)
@@ -335,9 +350,11 @@ func (c *checking) runAll(skip bool) error {
 	if c.few {
 		budget = budget.Enough(afterError)
 	}
+	budget.Meter.Stage("running schedules", "schedule", len(c.list))
 	first := c.subject.All(budget, c.list[:1], c.o.Jobs, skip)
 	if c.few && first[0].Instrs > longRun && first[0].Wrong() {
 		c.list = c.list[:min(len(c.list), fewSchedules)]
+		budget.Meter.Set(func(p *progress.Progress) { p.Of = len(c.list) })
 	}
 	for i, r := range append(first, c.subject.All(budget, c.list[1:], c.o.Jobs, skip)...) {
 		if r.Err != nil {
@@ -408,14 +425,16 @@ func (c *checking) explores() error {
 	case c.proof.All || len(c.Gaps) > 0 || c.Wrong() && len(c.file.Accept) == 0 && c.o.Baseline == nil:
 		return c.explore.Decided()
 	case c.explore.Schedules < 0:
-		c.coverage = &report.Coverage{Why: "exploring was not asked for"}
+		none := shards.NotAsked()
+		c.coverage = &none
 		return c.explore.Decided()
 	}
 	c.tellsExploring()
+	c.explore.Long = c.counts
 	if err := shards.Explore(c.subject, c.budget, c.explore, c.o.Jobs, c.skip); err != nil {
 		return stateError(err)
 	}
-	list, covered, err := c.explore.State.Conclude(c.subject, c.predictor, c.budget, c.list, &c.Merged)
+	list, covered, err := c.explore.Conclude(c.subject, c.predictor, c.budget, c.list, &c.Merged)
 	if err == nil {
 		c.list, c.coverage = list, &covered
 	}

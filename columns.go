@@ -18,6 +18,7 @@ func (c *checking) columnsMatter() {
 	if c.o.Mode != EverySchedule || !c.config.Program.AllocatesColumns() || slices.ContainsFunc(c.Findings, wrong) {
 		return
 	}
+	c.budget.Meter.Stage("runs with other columns of tensor memory", "", 0)
 	plain, ok := c.runWithColumns(func(*machine.Machine) {})
 	others, also := c.runWithColumns((*machine.Machine).OtherColumns)
 	if !ok || !also {

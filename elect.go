@@ -7,6 +7,7 @@ import (
 
 	"muster/internal/machine"
 	"muster/internal/predict"
+	"muster/internal/progress"
 	"muster/internal/shards"
 	"muster/internal/trial"
 	"muster/report"
@@ -69,7 +70,7 @@ func (l *Launch) checkLed(ctx context.Context, o CheckOptions, e *shards.Options
 		return r, nil
 	}
 	o.Cost = false // r has it, for both leaders
-	h, err := l.led().check(ctx, o, e.Led())
+	h, err := l.led().check(progress.In(ctx, "with the highest lanes as leaders"), o, e.Led())
 	if err != nil {
 		if h != nil {
 			h = r // with the work done so far

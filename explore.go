@@ -32,8 +32,6 @@ type ExploreOptions struct {
 	State *Exploration
 	// Save is called from time to time, when State has changed.
 	Save func(*Exploration) error
-	// Progress is called from time to time.
-	Progress func(Progress)
 }
 
 // The default budget of an exploration: 1000 schedules, 1,000,000 steps.
@@ -41,14 +39,6 @@ const (
 	DefaultSchedules = shards.DefaultSchedules
 	DefaultSteps     = shards.DefaultSteps
 )
-
-// A Progress is how far an exploration has come.
-type Progress struct {
-	Schedules, Left int
-	Units, Done     int // shares of the work that the first runs left
-	Findings        int
-	Steps           int64 // of this process, including those that no state keeps
-}
 
 // An Exploration is the state of an exploration so far. It converts to JSON and back. It
 // belongs to one launch and one budget, and only the build of muster that began it can
@@ -106,9 +96,6 @@ func (o *ExploreOptions) options(l *Launch) *shards.Options {
 		if o.Save != nil {
 			out.Save = func(*shards.Exploration) error { return o.Save(o.State) }
 		}
-	}
-	if o.Progress != nil {
-		out.Progress = func(p shards.Progress) { o.Progress(Progress(p)) }
 	}
 	return out
 }

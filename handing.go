@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"muster/internal/machine"
+	"muster/internal/progress"
 	"muster/internal/rules"
 	"muster/internal/trial"
 	"muster/report"
@@ -137,7 +138,7 @@ func (c *checking) fromEach(h *handing) bool {
 	}
 	o := c.o
 	o.Explore.State, o.Explore.Save = nil, nil
-	for _, memory := range h.before.each {
+	for i, memory := range h.before.each {
 		l, err := h.from(memory)
 		if err != nil {
 			return false
@@ -149,7 +150,7 @@ func (c *checking) fromEach(h *handing) bool {
 		if c.subject.Highest {
 			l = l.led()
 		}
-		r, err := l.check(c.ctx, o, o.Explore.options(l))
+		r, err := l.check(progress.In(c.ctx, fmt.Sprintf("from memory %d of %d", i+1, len(h.before.each))), o, o.Explore.options(l))
 		if err != nil || r.Verdict == report.Incomplete {
 			return false
 		}

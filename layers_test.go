@@ -16,9 +16,10 @@ import (
 var layers = [][]string{
 	{"muster/cmd/muster", "muster/internal/product/measure", "muster/internal/release", "muster/mbarrier/speed"},
 	{"muster/internal/mcp"},
-	{"muster/internal/mutate", "muster/internal/answer", "muster/internal/capture"},
+	{"muster/internal/mutate", "muster/internal/answer", "muster/internal/capture", "muster/internal/lsp"},
 	{"muster"},
-	{"muster/internal/campaign/gen", "muster/kernel/inst/gen", "muster/internal/mutate/table", "muster/internal/story", "muster/internal/alike", "muster/internal/tensor/vectors", "muster/internal/undecided/gen"},
+	{"muster/internal/timeline"},
+	{"muster/internal/campaign/gen", "muster/kernel/inst/gen", "muster/internal/mutate/table", "muster/internal/story", "muster/internal/alike", "muster/internal/tensor/vectors", "muster/internal/undecided/gen", "muster/internal/perfetto"},
 	{"muster/internal/ops", "muster/launch/gen", "muster/report/gen", "muster/examples/kernels", "muster/examples/shapes", "muster/examples/blackwell"},
 	{"muster/kernel/inst"},
 	{"muster/kernel", "muster/internal/campaign"},
@@ -39,17 +40,17 @@ var layers = [][]string{
 	{"muster/internal/num"},
 	{"muster/kernel/inst/internal/row", "muster/internal/axiom/flow"},
 	{"muster/mbarrier/mbarriertest", "muster/examples/overlap", "muster/internal/brute", "muster/internal/brute/lanes", "muster/internal/brute/launches", "muster/internal/axiom"},
-	{"muster/report", "muster/internal/tensor/wmmacard"},
+	{"muster/report", "muster/internal/progress", "muster/internal/tensor/wmmacard"},
 	{"muster/internal/files", "muster/internal/parallel", "muster/internal/diag", "muster/internal/undecided"},
 	{"muster/ptx", "muster/mbarrier", "muster/mbarrier/internal/others"},
 }
 
 // commandParts are packages that commands alone import.
-var commandParts = []string{"muster/internal/capture", "muster/internal/yaml", "muster/internal/fatbin", "muster/internal/mcp"}
+var commandParts = []string{"muster/internal/capture", "muster/internal/yaml", "muster/internal/fatbin", "muster/internal/mcp", "muster/internal/lsp", "muster/internal/perfetto"}
 
 // commandOnly are the dependencies that commands and their parts have, and the library does
 // not.
-var commandOnly = []string{"github.com/spf13/cobra", "github.com/spf13/pflag", "github.com/goccy/go-yaml", "golang.org/x/term", "github.com/klauspost/compress", "github.com/pierrec/lz4", "github.com/modelcontextprotocol/go-sdk", "github.com/google/jsonschema-go"}
+var commandOnly = []string{"github.com/spf13/cobra", "github.com/spf13/pflag", "github.com/goccy/go-yaml", "golang.org/x/term", "github.com/klauspost/compress", "github.com/pierrec/lz4", "github.com/modelcontextprotocol/go-sdk", "github.com/google/jsonschema-go", "google.golang.org/protobuf"}
 
 type pkg struct {
 	ImportPath string

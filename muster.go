@@ -203,21 +203,25 @@ func ReadModule(f *launch.File) (*ptx.Module, []byte, error) {
 	if f.Launches[0].Builtin != launch.NoBuiltin {
 		return builtins.module, builtins.text, nil
 	}
-	return readModule(&f.Launches[0])
+	return readModule(&f.Launches[0], nil)
 }
 
-// readModule reads the modules of a launch, and links them if there are several.
-func readModule(l *launch.Launch) (*ptx.Module, []byte, error) {
+// readModule reads the modules of a launch, and links them if there are several. Of the files
+// that texts has, it takes the text there.
+func readModule(l *launch.Launch, texts map[string][]byte) (*ptx.Module, []byte, error) {
 	var mods []*ptx.Module
 	var first []byte
 	room := maxPTX
 	for i, name := range l.Modules() {
-		var src []byte
-		var err error
+		src, given := texts[name]
 		if i == 0 && l.Text != nil {
-			src = l.Text
-		} else if src, err = readPTX(l, name); err != nil {
-			return nil, nil, err
+			src, given = l.Text, true
+		}
+		if !given {
+			var err error
+			if src, err = readPTX(l, name); err != nil {
+				return nil, nil, err
+			}
 		}
 		if len(bytes.TrimSpace(src)) == 0 {
 			return nil, nil, &ptx.Error{File: name, Msg: "the file is empty"}

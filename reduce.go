@@ -9,6 +9,7 @@ import (
 	"muster/internal/evidence"
 	"muster/internal/explore"
 	"muster/internal/machine"
+	"muster/internal/progress"
 	"muster/internal/rules"
 	"muster/internal/trial"
 	"muster/launch"
@@ -70,9 +71,13 @@ func Reduce(ctx context.Context, f *launch.File, lim Limits, id string, o Reduce
 		r.left = DefaultReduceRuns
 	}
 	runs := r.left
+	progress.Of(ctx).Stage("looking for the finding", "", 0)
 	if err := r.begin(id, o.Schedule); err != nil {
 		return nil, err
 	}
+	r.meter = r.w.Meter
+	r.meter.StageAtMost("looking for a smaller launch", "run", runs)
+	r.ctx, r.w = progress.Hidden(ctx), r.w.Quietly()
 	for changed := true; changed && !r.over(); {
 		changed = false
 		for _, p := range r.parts() {
@@ -108,6 +113,7 @@ func copyArgs(list []launch.Arg) []launch.Arg {
 type reducer struct {
 	ctx      context.Context
 	w        *trial.Budget
+	meter    *progress.Meter // of the runs for a smaller launch
 	mod      *ptx.Module
 	src      []byte
 	lim      Limits
@@ -300,6 +306,7 @@ func (r *reducer) shows(f *launch.File) (*Launch, Schedule, bool) {
 		}
 		tried[s.String()] = true
 		r.left--
+		r.meter.Did(1)
 		if r.shownIn(with, rest[0]) {
 			return l, s, true
 		}

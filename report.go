@@ -2,7 +2,9 @@ package muster
 
 import (
 	"fmt"
+	"strings"
 
+	"muster/internal/diag"
 	"muster/internal/rules"
 	"muster/internal/trial"
 	"muster/report"
@@ -37,7 +39,7 @@ func (l *Launch) report(o CheckOptions, ran []trial.Schedule, all merged) *Repor
 	}
 	l.resolve(r, all)
 	for _, g := range all.Gaps {
-		r.Gaps = append(r.Gaps, l.resolver.Gap(g))
+		r.Gaps = append(r.Gaps, l.gap(g))
 	}
 	if c.Program.Static+c.Shared > 0 {
 		r.Assumptions = append(r.Assumptions, "shared memory of a CTA starts at a multiple of 1,024 bytes, as it does on the card")
@@ -91,6 +93,29 @@ func (l *Launch) report(o CheckOptions, ran []trial.Schedule, all merged) *Repor
 	r.Conclude(report.Options{FailOnWarning: o.FailOnWarning})
 	return r
 }
+
+// gap resolves a gap, and says what would close it.
+func (l *Launch) gap(g rules.Gap) report.Gap {
+	out := l.resolver.Gap(g)
+	values := map[string]int64{"Limits.Instrs": l.limits.Instrs, "Limits.Local": int64(l.limits.Local), "Limits.Memory": l.limits.Memory, "Limits.Time": 0}
+	switch in := trial.LimitIn(g.What); {
+	case trial.Interrupted(g.What):
+		out.Needs = report.NoNumber("it was interrupted")
+	case in == "Limits.Local" && g.AtLeast > mostLocal:
+		out.Needs = report.NoNumber(fmt.Sprintf("it is at least %s, and no limit is larger than %s", diag.Group(g.AtLeast), diag.Group(mostLocal)))
+	case in != "":
+		out.Limits = []report.Limit{{Option: in, Value: values[in], AtLeast: g.AtLeast}}
+		out.Needs = report.Needs(out.Limits)
+	case strings.Contains(g.What, "not modelled"):
+		out.Needs = report.NoNumber("what is not modelled stays open")
+	default:
+		out.Needs = report.NoNumber("no limit ended this, it is not decided by more runs")
+	}
+	return out
+}
+
+// mostLocal is more local memory than any limit allows.
+const mostLocal = 1 << 30
 
 func (l *Launch) resolve(r *Report, all merged) {
 	fs := append(append([]rules.Finding{}, l.findings...), all.Findings...)

@@ -55,7 +55,9 @@ func (l *Launch) Run(ctx context.Context, o RunOptions) (*RunResult, error) {
 	}
 	ctx = l.subject.Within(ctx, 1)
 	with, rest, _ := l.withSizes(co.Schedules)
-	m, gap, err := with.subject.Run(l.subject.Budget(ctx), rest[0].of, o.Jobs)
+	w := l.subject.Budget(ctx)
+	w.Meter.Stage("running", "", 0)
+	m, gap, err := with.subject.Run(w, rest[0].of, o.Jobs)
 	if err != nil {
 		return nil, err
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"muster/internal/machine"
+	"muster/internal/progress"
 	"muster/internal/trial"
 	"muster/launch"
 	"muster/ptx"
@@ -38,6 +39,12 @@ func modules(l *launch.Launch) string { return strings.Join(l.Modules(), "\x00")
 
 // LoadSequence reads the modules of a file's launches.
 func LoadSequence(f *launch.File, lim Limits) (*Sequence, error) {
+	return LoadSequenceTexts(f, lim, nil)
+}
+
+// LoadSequenceTexts is LoadSequence with texts, by path, in place of what the files hold: what
+// an editor has not written yet.
+func LoadSequenceTexts(f *launch.File, lim Limits, texts map[string][]byte) (*Sequence, error) {
 	if err := f.Validate(); err != nil {
 		return nil, err
 	}
@@ -47,7 +54,7 @@ func LoadSequence(f *launch.File, lim Limits) (*Sequence, error) {
 		if l.Builtin != launch.NoBuiltin || s.modules[modules(l)] != nil {
 			continue
 		}
-		mod, text, err := readModule(l)
+		mod, text, err := readModule(l, texts)
 		if err != nil {
 			return nil, err
 		}
@@ -144,7 +151,7 @@ func (s *Sequence) Each(ctx context.Context, do func(i int, l *Launch) (*RunResu
 		}
 		if r != nil && r.Report == nil && r.mem != nil {
 			memory = r.mem
-		} else if memory, err = l.leave(ctx); err != nil {
+		} else if memory, err = l.leave(progress.In(ctx, "launch "+l.Name())); err != nil {
 			return err
 		}
 		before = l.handing.leaves(l)
@@ -155,7 +162,9 @@ func (s *Sequence) Each(ctx context.Context, do func(i int, l *Launch) (*RunResu
 // leave returns the memory that a run of the launch leaves.
 func (l *Launch) leave(ctx context.Context) (*machine.Machine, error) {
 	ctx = l.subject.Within(ctx, 1)
-	m, gap, err := l.subject.Run(l.subject.Budget(ctx), trial.Schedule{}, 0)
+	w := l.subject.Budget(ctx)
+	w.Meter.Stage("running, for the memory that it leaves", "", 0)
+	m, gap, err := l.subject.Run(w, trial.Schedule{}, 0)
 	switch {
 	case err != nil:
 		return nil, err

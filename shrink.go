@@ -1,6 +1,7 @@
 package muster
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -66,13 +67,14 @@ func (l *Launch) Shrink(ctx context.Context, s Schedule, id string, o ShrinkOpti
 	if err != nil {
 		return Shrunk{}, err
 	}
+	w.Meter.StageAtMost("making the schedule short", "run", cmp.Or(max(o.Runs, 0), explore.DefaultShrinkRuns))
 	stop, _ := w.Stop()
 	if o.Stop != nil {
 		given := o.Stop
 		limit := stop
 		stop = func() bool { return given() || limit() }
 	}
-	found, ok := explore.Shrink(evidence.Trial(ctx, shown.Launch, l.predictor, shown.Finding), shown.Schedule, explore.ShrinkOptions{Runs: max(o.Runs, 0), Steps: max(o.Steps, 0), Stop: stop})
+	found, ok := explore.Shrink(evidence.Trial(ctx, shown.Launch, l.predictor, shown.Finding), shown.Schedule, explore.ShrinkOptions{Runs: max(o.Runs, 0), Steps: max(o.Steps, 0), Stop: stop, Ran: func() { w.Meter.Did(1) }})
 	got := Shrunk{Schedule{found.Schedule}, size(found.Size), size(found.From), found.Runs, found.Local}
 	if err := ctx.Err(); err != nil {
 		return got, err

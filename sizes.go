@@ -8,6 +8,7 @@ import (
 
 	"muster/internal/machine"
 	"muster/internal/predict"
+	"muster/internal/progress"
 	"muster/internal/shards"
 	"muster/internal/trial"
 	"muster/report"
@@ -145,7 +146,7 @@ func (l *Launch) checkSizes(ctx context.Context, o CheckOptions, e *shards.Optio
 
 // checkSized is the check of a launch with other sizes of clusters.
 func (l *Launch) checkSized(ctx context.Context, o CheckOptions, e *shards.Options) (*Report, error) {
-	r, err := l.checkLeaders(ctx, o, e.Sized(trial.Schedule{Prefix: l.sizes}.String()))
+	r, err := l.checkLeaders(progress.In(ctx, "where "+l.sizeText()), o, e.Sized(trial.Schedule{Prefix: l.sizes}.String()))
 	if r != nil {
 		l.sign(r)
 	}
@@ -184,7 +185,7 @@ func (l *Launch) checkMixes(ctx context.Context, o CheckOptions, e *shards.Optio
 		r.Assumptions = append(r.Assumptions, fmt.Sprintf("which clusters have the preferred size is the device's choice: all %d were checked", len(list)+2))
 		return r, nil
 	}
-	r.Gaps = append(r.Gaps, report.Gap{What: "not every mix of preferred and regular clusters was checked" + why})
+	r.Gaps = append(r.Gaps, report.Gap{What: "not every mix of preferred and regular clusters was checked" + why, Needs: report.NoNumber("no more mixes are checked")})
 	r.Conclude(report.Options{FailOnWarning: o.FailOnWarning})
 	return r, nil
 }
@@ -249,6 +250,9 @@ func (l *Launch) join(r, h *Report, o CheckOptions) *Report {
 	slices.SortStableFunc(r.Findings, func(a, b Finding) int { return rank(a.Severity) - rank(b.Severity) })
 	r.Schedules = append(r.Schedules, h.Schedules...)
 	r.Gaps = append(r.Gaps, h.Gaps...)
+	if r.Decided == nil {
+		r.Decided = h.Decided
+	}
 	r.Assumptions = union(r.Assumptions, h.Assumptions)
 	r.Notices = union(r.Notices, h.Notices)
 	r.Proof, r.Explored = bothProofs(r.Proof, h.Proof), bothCoverages(r, h)

@@ -7,7 +7,6 @@ import (
 
 	"muster/internal/diag"
 	"muster/internal/rules"
-	"muster/internal/shards"
 )
 
 // What a check has done so far, for a process that has to end before the report is there
@@ -28,17 +27,14 @@ func (c *checking) tellsExploring() {
 	if c.o.SoFar == nil {
 		return
 	}
-	done, and := c.soFar(), c.explore.Progress
+	done := c.soFar()
 	c.o.SoFar(done + "exploration next")
-	c.explore.Progress = func(p shards.Progress) {
-		text := fmt.Sprintf("%s%s explored besides", done, diag.Plural(p.Schedules, "schedule"))
-		if p.Findings > 0 {
-			text += ", with " + diag.Plural(p.Findings, "finding")
+	c.explore.SoFar = func(schedules, findings int) {
+		text := fmt.Sprintf("%s%s explored besides", done, diag.Plural(schedules, "schedule"))
+		if findings > 0 {
+			text += ", with " + diag.Plural(findings, "finding")
 		}
 		c.o.SoFar(text)
-		if and != nil {
-			and(p)
-		}
 	}
 }
 

@@ -55,6 +55,7 @@ func (l *Launch) Tell(ctx context.Context, s Schedule, o TellOptions) (*Story, e
 		l, s = with, rest[0]
 	}
 	w := l.subject.Budget(ctx)
+	w.Meter.Stage("telling the run", "", 0)
 	shown, err := l.record(ctx, w, s, o.Finding)
 	if err != nil {
 		return nil, err
@@ -74,14 +75,7 @@ func (l *Launch) Tell(ctx context.Context, s Schedule, o TellOptions) (*Story, e
 	if err != nil {
 		return nil, err
 	}
-	scout := story.NewScout(f)
-	var observer machine.Observer = scout
-	if f != nil {
-		early := evidence.NewEarlyStop(rules.NewJudge(subject.Rules()), f)
-		if early.Sees(f.Kind) {
-			observer, scout.Shown = trial.Observers{early, scout}, func() bool { return early.Seen }
-		}
-	}
+	scout, observer := newScout(shown)
 	stop, why := w.Stop()
 	first := subject.Part(observer, subject.Skips(), 0, 1)
 	first.StopWhen(stop)

@@ -84,7 +84,8 @@ func (p *parser) atLabel() bool {
 }
 
 func (p *parser) label() Stmt {
-	l := &Label{Pos: p.tok.pos, Name: p.ident("a label")}
+	l := &Label{Pos: p.tok.pos} // before ident takes the token
+	l.Name = p.ident("a label")
 	p.want(':', "after a label")
 	switch {
 	case p.isDot("branchtargets"), p.isDot("calltargets"):

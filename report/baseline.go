@@ -20,7 +20,7 @@ func ReadBaseline(r io.Reader, name string) (*Baseline, error) {
 	if err := d.Decode(&doc); err != nil {
 		return nil, fmt.Errorf("want what 'muster check --format json' or '--format sarif' wrote: %w", err)
 	}
-	if top, ok := doc.(map[string]any); !ok || top["runs"] == nil && top["findings"] == nil && top["stages"] == nil {
+	if top, ok := doc.(map[string]any); !ok || top["runs"] == nil && top["findings"] == nil && top["stages"] == nil && top["files"] == nil {
 		return nil, fmt.Errorf("want what 'muster check --format json' or '--format sarif' wrote: there are no findings")
 	}
 	b := &Baseline{name, map[string]bool{}}
@@ -55,9 +55,10 @@ func (r *Report) Known(b *Baseline) {
 		return
 	}
 	r.fingerprint()
+	r.compared = true
 	for i := range r.Findings {
 		if f := &r.Findings[i]; f.Accepted == "" && b.prints[f.Fingerprint] {
-			f.Accepted = "known, in " + b.Name
+			f.Accepted, f.known = "known, in "+b.Name, true
 		}
 	}
 }

@@ -16,11 +16,16 @@ type Coverage struct {
 	Steps     int64 `json:"steps"`
 	Longest   int   `json:"longest"` // steps of the longest run
 	Units     int   `json:"units"`   // parts of the work left after the first runs
-	Sampled   int   `json:"sampled"` // schedules run after the exploration budget was spent
+	// UnitsComplete are those of which nothing is left.
+	UnitsComplete int `json:"units_complete,omitempty"`
+	Sampled       int `json:"sampled"` // schedules run after the exploration budget was spent
 	// Complete: every schedule of the launch is equivalent to one that ran. Otherwise Why
 	// gives the obstacle.
 	Complete bool   `json:"complete"`
 	Why      string `json:"why,omitempty"`
+	// Limits and Needs are as of a Gap, where it is not Complete.
+	Limits []Limit `json:"limits,omitempty"`
+	Needs  string  `json:"needs,omitempty"`
 }
 
 // partial reports whether the verdict, asked about every schedule, cannot cover them all.
@@ -55,6 +60,10 @@ func (c *Coverage) And(o *Coverage) *Coverage {
 	a := *c
 	a.Schedules, a.Left, a.Steps, a.Units, a.Sampled = c.Schedules+o.Schedules, c.Left+o.Left, c.Steps+o.Steps, c.Units+o.Units, c.Sampled+o.Sampled
 	a.Longest = max(c.Longest, o.Longest)
+	a.UnitsComplete = c.UnitsComplete + o.UnitsComplete
 	a.Complete, a.Why = c.Complete && o.Complete, cmp.Or(c.Why, o.Why)
+	if a.Limits, a.Needs = joinLimits(c.Limits, o.Limits), cmp.Or(c.Needs, o.Needs); len(a.Limits) > 0 {
+		a.Needs = Needs(a.Limits)
+	}
 	return &a
 }

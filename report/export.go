@@ -12,13 +12,18 @@ import (
 type Export struct {
 	Reports []*Report
 	Summary string // of the whole, in one line
-	// Failed is what kept the reports from being made, for example bad input; nil if nothing.
-	Failed *Failure
+	// Failed is what kept reports from being made, for example bad input.
+	Failed []Failure
 	// Path turns the name of a file into the one that is written; nil leaves it.
 	Path func(file string) string
 	// Rule tells of a kind of finding; nil for nothing.
-	Rule    func(kind string) Rule
-	Version string // of muster
+	Rule func(kind string) Rule
+	// Columns gives a place's column, and the one behind its end, in UTF-16 code units; 0 for
+	// what is not known. If it is nil, the place's own column is taken.
+	Columns  func(Place) (start, end int)
+	Version  string // of muster
+	Category string // tells results of this launch from those of others; empty for none
+	Verdict  Verdict
 }
 
 // A Rule is what is told of a kind of finding, once.
@@ -106,7 +111,7 @@ func (e *Export) Lines(w io.Writer) error {
 			line(r.Gaps[i].at(&r.Launch), "note", "incomplete: "+r.Gaps[i].What)
 		}
 	}
-	if f := e.Failed; f != nil {
+	for _, f := range e.Failed {
 		if f.File != "" {
 			line(Place{File: f.File, Line: f.Line, Col: f.Col}, "error", f.Text)
 		} else {
@@ -138,13 +143,17 @@ func (e *Export) GitHub(w io.Writer) error {
 		fmt.Fprintf(&b, "::%s ", name)
 		if p.File != "" {
 			fmt.Fprintf(&b, "file=%s,line=%d,", property.Replace(e.path(p.File)), max(p.Line, 1))
-			if p.Col > 0 {
-				fmt.Fprintf(&b, "col=%d,", p.Col)
+			col := p.Col
+			if e.Columns != nil {
+				col, _ = e.Columns(p)
+			}
+			if col > 0 {
+				fmt.Fprintf(&b, "col=%d,", col)
 			}
 		}
 		fmt.Fprintf(&b, "title=%s::%s\n", property.Replace(title), data.Replace(text))
 	}
-	if f := e.Failed; f != nil {
+	for _, f := range e.Failed {
 		command("error", Place{File: f.File, Line: f.Line, Col: f.Col}, "muster", f.Text)
 	}
 	for _, severity := range []Severity{SevError, SevWarning, SevNote} {

@@ -47,7 +47,9 @@ type Report struct {
 	Proof *Proof `json:"proof,omitempty"`
 	// Explored is what an exploration of the schedules covered; nil if there was
 	// none.
-	Explored    *Coverage `json:"explored,omitempty"`
+	Explored *Coverage `json:"explored,omitempty"`
+	// Decided says how much an incomplete check decided; nil where that was not counted.
+	Decided     *Decided  `json:"decided,omitempty"`
 	Verdict     Verdict   `json:"verdict"`
 	Summary     string    `json:"summary"` // the verdict with what it covers, one line
 	Findings    []Finding `json:"findings"`
@@ -58,6 +60,8 @@ type Report struct {
 	// Notices are no findings: an accept entry that matched none, a question that has no
 	// answer, sums whose last bits the schedule decides.
 	Notices []string `json:"notices"`
+
+	compared bool // with a baseline
 }
 
 // A Launch describes the launch that was checked.
@@ -169,6 +173,7 @@ type Finding struct {
 	// Effect: findings of this kind can be what another mistake led to. Near: only what a
 	// Conflict, a kind about accesses in no order, at one of their instructions led to.
 	Effect, Near, Conflict bool `json:"-"`
+	known                  bool // a baseline has it
 	// Habit: findings of this kind tell of what a kernel does everywhere, or nowhere.
 	Habit bool `json:"-"`
 }
@@ -239,6 +244,10 @@ type Waiter struct {
 type Gap struct {
 	What  string `json:"what"`
 	Place *Place `json:"place,omitempty"`
+	// Limits are the options that ended it; none where something else did. Needs says which
+	// values could decide, or that none would.
+	Limits []Limit `json:"limits,omitempty"`
+	Needs  string  `json:"needs,omitempty"`
 }
 
 // Options say which findings count towards the verdict.
@@ -261,13 +270,16 @@ func (r *Report) Conclude(o Options) {
 		}
 	case len(r.Gaps) > 0:
 		r.Verdict, r.Proof = Incomplete, nil
-		r.Summary = "incomplete" + r.scope() + ": " + diag.Plural(len(r.Gaps), "gap") + c.rest(true)
+		r.Summary = "incomplete" + r.scope() + ": " + diag.Plural(len(r.Gaps), "gap") + c.rest(true) + r.mayDecide()
 	case r.partial():
 		r.Verdict = Incomplete
-		r.Summary = "incomplete" + r.scope() + c.rest(true)
+		r.Summary = "incomplete" + r.scope() + c.rest(true) + r.mayDecide()
 	default:
 		r.Verdict = Clean
 		r.Summary = "clean" + r.scope() + c.rest(true)
+	}
+	if r.Verdict != Incomplete {
+		r.Decided = nil
 	}
 	if len(r.Assuming) > 0 {
 		r.Summary += ", assuming " + strings.Join(r.Assuming, ", ")

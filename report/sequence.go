@@ -84,8 +84,26 @@ func (s *Sequence) WriteText(w io.Writer, o TextOptions) error {
 	return err
 }
 
+// reports are the reports of its stages.
+func (s *Sequence) reports() (list []*Report) {
+	for i := range s.Stages {
+		if r, ok := s.Stages[i].Report.(*Report); ok {
+			list = append(list, r)
+		}
+	}
+	return list
+}
+
 // WriteJSON writes the reports as one JSON document.
 func (s *Sequence) WriteJSON(w io.Writer) error {
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	return e.Encode(s.filled())
+}
+
+// filled returns the sequence as it is written.
+func (s *Sequence) filled() *Sequence {
 	c := *s
 	c.Version, c.Stages = Version, []Stage{}
 	for _, of := range s.Stages {
@@ -94,8 +112,5 @@ func (s *Sequence) WriteJSON(w io.Writer) error {
 		}
 		c.Stages = append(c.Stages, of)
 	}
-	e := json.NewEncoder(w)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", "  ")
-	return e.Encode(&c)
+	return &c
 }

@@ -113,6 +113,12 @@ func (r *Report) WriteText(w io.Writer, o TextOptions) error {
 	}
 	p.unproven(r)
 	p.anyCount(r)
+	if r.partial() && r.Verdict == Incomplete {
+		p.optional("needs:", r.Explored.Needs)
+	}
+	if r.Decided != nil {
+		p.row("decided:", bold, r.Decided.text())
+	}
 	for _, n := range r.Notices {
 		p.row("notice:", bold, n)
 	}
@@ -435,6 +441,7 @@ func (p *printer) gap(g *Gap) {
 	if g.Place != nil {
 		p.quote(g.Place, true)
 	}
+	p.optional("needs:", g.Needs)
 }
 
 func (p *printer) optional(label, text string) {

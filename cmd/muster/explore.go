@@ -38,7 +38,7 @@ func (e *exploreFlags) register(f *pflag.FlagSet) {
 const handful = 3 + muster.DefaultRandom
 
 // options sets the exploration options of a check.
-func (e *exploreFlags) options(c *console, o *muster.CheckOptions) error {
+func (e *exploreFlags) options(o *muster.CheckOptions) error {
 	if e.schedules < 1 || e.steps < 1 {
 		return errors.New("--schedules and --steps: at least one")
 	}
@@ -60,10 +60,6 @@ func (e *exploreFlags) options(c *console, o *muster.CheckOptions) error {
 	var err error
 	if o.Explore.Shard, o.Explore.Shards, err = parseShard(e.shard, os.Getenv); err != nil {
 		return err
-	}
-	o.Explore.Progress = c.follow
-	if c.follow == nil && c.terminal() {
-		o.Explore.Progress = c.progress
 	}
 	if e.state == "" {
 		if o.Explore.Shards > 1 {
@@ -88,18 +84,6 @@ func (e *exploreFlags) alone() string {
 		return "--state"
 	}
 	return ""
-}
-
-// progress shows the progress of an exploration, on one line of a terminal.
-func (c *console) progress(p muster.Progress) {
-	fmt.Fprintf(c.err, "\r\033[Kexploring: %d schedules, %d like others", p.Schedules, p.Left)
-	if p.Units > 0 {
-		fmt.Fprintf(c.err, ", %d of %d parts done", p.Done, p.Units)
-	}
-	if p.Findings > 0 {
-		fmt.Fprintf(c.err, ", %d findings", p.Findings)
-	}
-	fmt.Fprint(c.err, "\r")
 }
 
 // parseShard reads "2/8", or with "auto" the environment.
@@ -220,7 +204,7 @@ bytes. The launch, --schedules, --steps and --preemptions are those of the shard
 				return err
 			}
 			o.Arguments, o.FailOnWarning, o.SoFar = words, failOn == "warning", w.tell
-			if err := e.options(c, &o); err != nil {
+			if err := e.options(&o); err != nil {
 				return err
 			}
 			if len(states) == 0 {

@@ -114,7 +114,7 @@ func TestSpread(t *testing.T) {
 					}
 				}
 			}
-			if verdict := map[string]string{"clean": "\nclean: ", "findings": "findings (", "budget": "the budget ran out", "uneven": "the budget ran out",
+			if verdict := map[string]string{"clean": "\nclean: ", "findings": "findings (", "budget": "the budget of schedules ran out", "uneven": "the budget of schedules ran out",
 				"bound": "that is all with at most 1 preemption"}[name]; !strings.Contains("\n"+want["text"], verdict) {
 				t.Fatalf("not as meant:\n%s", want["text"])
 			}
@@ -225,7 +225,16 @@ const followed = "muster-followed"
 
 func mainFollowed() {
 	c := &console{in: os.Stdin, out: os.Stdout, err: io.Discard}
-	c.follow = func(p muster.Progress) { fmt.Fprintln(os.Stderr, p.Steps) }
+	had := int64(-1)
+	c.follow = func(p muster.Progress) {
+		if p.MaxSchedules == 0 {
+			return // another stage
+		}
+		if had < 0 {
+			had = p.Steps // and what was made until then, which counts as not made
+		}
+		fmt.Fprintln(os.Stderr, p.Steps-had)
+	}
 	os.Exit(c.main(os.Args[1:]))
 }
 
@@ -366,7 +375,7 @@ func TestBadState(t *testing.T) {
 	launch := append(ticketLaunch(t, 6, 1), "--schedules", "400")
 	dir := t.TempDir()
 	good := filepath.Join(dir, "good.json")
-	if _, out, stderr := run(t, cmdline("check", launch, "--state", good)...); !strings.Contains(out, "the budget ran out") {
+	if _, out, stderr := run(t, cmdline("check", launch, "--state", good)...); !strings.Contains(out, "the budget of schedules ran out") {
 		t.Fatal(out, stderr)
 	}
 	data, err := os.ReadFile(good)

@@ -104,7 +104,11 @@ func TestReadsNoMore(t *testing.T) {
 // TestBug: a panic, of a goroutine too, is one line and a status of its own.
 func TestBug(t *testing.T) {
 	var stderr strings.Builder
-	c := &console{in: strings.NewReader(""), out: io.Discard, err: &stderr, follow: func(muster.Progress) { panic("BUG: told") }}
+	c := &console{in: strings.NewReader(""), out: io.Discard, err: &stderr, follow: func(p muster.Progress) {
+		if p.MaxSchedules > 0 {
+			panic("BUG: told")
+		}
+	}}
 	status := c.main(cmdline("check", ticketLaunch(t, 6, 1), "--schedules", "2000", "--jobs", "2"))
 	if line, _, _ := strings.Cut(stderr.String(), "\n"); status != exitFailed || line != "muster: BUG: told" || !strings.Contains(stderr.String(), "failures_test.go") {
 		t.Errorf("exit %d, %q", status, stderr.String())

@@ -69,9 +69,14 @@ func (f *oneFormat) Set(text string) error {
 // exports reports whether a format is one of report.Export.
 func (f formatFlag) exports() bool { return f != "text" && f != "json" }
 
-// export writes reports in a format for other programs.
-func (c *console) export(format formatFlag, e *report.Export) error {
-	e.Path, e.Rule = relative(), ruleOf
+// export writes reports in a format for other programs: of one file, whose name tells them
+// from those of others, or of several.
+func (c *console) export(format formatFlag, e *report.Export, several bool) error {
+	e.Path, e.Rule, e.Columns = relative(), ruleOf, (&texts{}).columns
+	if len(e.Reports) > 0 && e.Category == "" && !several {
+		l := &e.Reports[0].Launch
+		e.Category = e.Path(cmp.Or(l.File, l.PTX))
+	}
 	if b, ok := debug.ReadBuildInfo(); ok {
 		e.Version = strings.TrimPrefix(cmp.Or(build(), b.Main.Version), "v")
 	}
@@ -125,17 +130,22 @@ func formatIn(args []string) (format formatFlag) {
 // failed writes an error that gives no answer in the format in which the answer was wanted,
 // besides the line on standard error.
 func (c *console) failed(format formatFlag, err error) error {
-	f, v := failure(err), report.Error
-	if untold := (*muster.Untold)(nil); errors.As(err, &untold) || errors.Is(err, context.Canceled) {
-		v = report.Incomplete
-	}
+	f, v := failure(err), verdictOf(err)
 	switch {
 	case format == "json":
 		return (&report.Failed{Verdict: v, Error: f}).WriteJSON(c.out)
 	case slices.Contains(reportFormats, string(format)) && format.exports():
-		return c.export(format, &report.Export{Failed: &f})
+		return c.export(format, &report.Export{Failed: []report.Failure{f}, Verdict: v}, false)
 	}
 	return nil
+}
+
+// verdictOf is the verdict where an error kept a report from being made.
+func verdictOf(err error) report.Verdict {
+	if untold := (*muster.Untold)(nil); errors.As(err, &untold) || errors.Is(err, context.Canceled) {
+		return report.Incomplete
+	}
+	return report.Error
 }
 
 // failure takes an error apart into its text and its place.

@@ -25,7 +25,7 @@ var commandGroups = []helpGroup{
 	{"Understand a finding", []string{"explain", "replay", "reduce"}},
 	{"Get a kernel in", []string{"init", "import", "capture"}},
 	{"Look up, and play", []string{"barrier", "coverage", "fmt"}},
-	{"For agents", []string{"mcp"}},
+	{"For agents and editors", []string{"mcp", "lsp"}},
 }
 
 // flagGroups order the flags of every command. What no group has comes first: it is the

@@ -31,6 +31,7 @@ type input struct {
 	nvcc     compiler
 	compiled map[string]string // .cu files to the PTX that nvcc made of them
 	begun    *work             // of the command
+	quiet    bool
 }
 
 // defaultInput is an input of a command without its flags.
@@ -84,6 +85,7 @@ func (in *input) register(f *pflag.FlagSet) {
 	in.memory = launch.DefaultMemoryLimit
 	f.Var(&in.memory, "limit-memory", "`bytes` that the process takes, buffers included; as 512M, 8G")
 	f.Int64Var(&in.local, "limit-local", muster.DefaultLocal, "`bytes` of local memory a thread, call stack included")
+	f.BoolVar(&in.quiet, "quiet", false, "show nothing of the progress on standard error")
 	f.DurationVar(&in.limits.Time, "limit-time", muster.DefaultTime, "time for the whole command")
 }
 
@@ -188,7 +190,7 @@ func (in *input) words(cmd *cobra.Command, args []string) string {
 	own := pflag.NewFlagSet("", pflag.ContinueOnError)
 	(&input{}).register(own)
 	cmd.Flags().Visit(func(f *pflag.Flag) {
-		if own.Lookup(f.Name) == nil {
+		if own.Lookup(f.Name) == nil || f.Name == "quiet" {
 			return
 		}
 		values := []string{f.Value.String()}

@@ -46,6 +46,13 @@ func (c *console) begin(in *input) (*work, error) {
 	w := &work{console: c, limits: in.limits, signals: make(chan os.Signal, 1), closed: make(chan struct{})}
 	ctx, cancel := context.WithCancelCause(context.Background())
 	w.Context, w.cancel = muster.WithTime(ctx, in.limits.Time), cancel
+	switch {
+	case c.follow != nil:
+		w.Context = muster.WithProgress(w.Context, c.follow)
+	case !in.quiet:
+		c.display = c.show(in.limits.Time)
+		w.Context = muster.WithProgress(w.Context, c.display.tell)
+	}
 	signal.Notify(w.signals, os.Interrupt, syscall.SIGTERM)
 	in.begun = w
 	go w.listen()
@@ -116,7 +123,7 @@ func (w *work) end(why string, certain bool) {
 	if w.gone || w.done && !certain {
 		return
 	}
-	fmt.Fprintf(w.console.err, "muster: incomplete: %s, and %s\n", why, w.until())
+	fmt.Fprintf(beside{w.console}, "muster: incomplete: %s, and %s\n", why, w.until())
 	os.Exit(exitIncomplete)
 }
 
@@ -147,6 +154,7 @@ func (w *work) close() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.gone = true
+	w.console.display.end()
 	signal.Stop(w.signals)
 	close(w.closed)
 	w.cancel(nil)

@@ -22,7 +22,7 @@ import (
 func main() {
 	// Without this, a fatal error of the Go runtime exits with 2, as bad input does.
 	abortOnCrash()
-	c := &console{in: os.Stdin, out: os.Stdout, err: os.Stderr, alone: true}
+	c := &console{in: os.Stdin, out: os.Stdout, err: os.Stderr, alone: true, columns: columnsOf(os.Stderr)}
 	os.Exit(c.main(os.Args[1:]))
 }
 
@@ -49,7 +49,7 @@ func (c *console) main(args []string) (code int) {
 	if c.alone {
 		c.localize(os.Getenv)
 	}
-	out := &output{w: c.out}
+	out := &output{w: c.out, c: c}
 	c.out = out
 	defer func() {
 		if v := recover(); v != nil {
@@ -136,7 +136,10 @@ func build() string {
 type console struct {
 	in       io.Reader
 	out, err io.Writer
-	follow   func(muster.Progress) // replaces the progress line
+	follow   func(muster.Progress) // takes the progress, in place of the display
+	clock    clock                 // of the display; by default the real one
+	columns  func() int            // of the terminal that standard error is; nil: it is none
+	display  *display              // of the command that works
 	// alone: the process runs only this command, which may end it and limit its memory.
 	alone bool
 }
@@ -144,6 +147,7 @@ type console struct {
 // An output records whether everything was written.
 type output struct {
 	w   io.Writer
+	c   *console
 	n   int64
 	err error
 }
@@ -152,7 +156,7 @@ func (o *output) Write(data []byte) (int, error) {
 	if o.err != nil {
 		return 0, o.err
 	}
-	n, err := o.w.Write(data)
+	n, err := o.c.display.write(o.w, data)
 	o.n, o.err = o.n+int64(n), err
 	return n, err
 }
@@ -225,7 +229,7 @@ what crashes the process, end it by a signal.`,
 	}
 	root.SetVersionTemplate("{{.Version}}\n")
 	root.SetFlagErrorFunc(flagError)
-	root.AddCommand(checkCommand(c), mergeCommand(c), runCommand(c), replayCommand(c), reduceCommand(c), mutateCommand(c), explainCommand(c), coverageCommand(c), fmtCommand(c), captureCommand(c), initCommand(c), importCommand(c), barrierCommand(c), mcpCommand(c), versionCommand(c))
+	root.AddCommand(checkCommand(c), mergeCommand(c), runCommand(c), replayCommand(c), reduceCommand(c), mutateCommand(c), explainCommand(c), coverageCommand(c), fmtCommand(c), captureCommand(c), initCommand(c), importCommand(c), barrierCommand(c), lspCommand(c), mcpCommand(c), versionCommand(c))
 	root.CompletionOptions.HiddenDefaultCmd = false
 	root.AddCommand(docsCommand(root))
 	teach(root)

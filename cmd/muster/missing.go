@@ -63,8 +63,10 @@ func missingFile(name string, err error) error {
 	exts := []string{".yaml", ".yml", ".json", ".ptx", ".cu"}
 	stem := func(name string) string { return strings.TrimSuffix(name, filepath.Ext(name)) }
 	var known, stems []string
+	asked := filepath.Ext(name)
 	for _, e := range list {
-		if !e.IsDir() && slices.Contains(exts, filepath.Ext(e.Name())) {
+		// Of a name with an extension that is known, files of that kind alone are meant.
+		if ext := filepath.Ext(e.Name()); !e.IsDir() && slices.Contains(exts, ext) && (ext == asked || !slices.Contains(exts, asked)) {
 			known, stems = append(known, e.Name()), append(stems, stem(e.Name()))
 		}
 	}

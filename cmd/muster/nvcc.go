@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"muster"
 	"muster/internal/files"
 	"muster/launch"
 )
@@ -128,6 +129,7 @@ func (in *input) compile(source string) (string, error) {
 	if strings.HasPrefix(named, "-") {
 		named = "./" + named
 	}
+	in.begun.console.display.tell(muster.Progress{Stage: "compiling " + filepath.Base(source) + " with nvcc"})
 	ctx, cancel := context.WithTimeout(in.begun, in.limits.Time)
 	defer cancel()
 	args := append([]string{"-ptx", "-lineinfo", "-arch=" + arch}, in.nvcc.flags...)

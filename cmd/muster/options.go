@@ -5,11 +5,13 @@ import (
 
 	"muster"
 	"muster/internal/mutate"
+	"muster/report"
 )
 
 // options replaces the library's names of options by the flags that set them.
 var options = strings.NewReplacer(
 	"Limits.Instrs", "--limit-instrs", "Limits.Local", "--limit-local", "Limits.Time", "--limit-time", "Limits.Memory", "--limit-memory",
+	"CheckOptions.Explore.Schedules", "--schedules", "CheckOptions.Explore.Steps", "--steps", "CheckOptions.Explore.Preemptions", "--preemptions",
 	"CheckOptions.Cost", "--cost", "TellOptions.Until", "--until", "TellOptions.Print", "--print",
 )
 
@@ -22,12 +24,14 @@ func inFlags(r *muster.Report) *muster.Report {
 	name(&r.Summary)
 	for i := range r.Gaps {
 		name(&r.Gaps[i].What)
+		limitsInFlags(r.Gaps[i].Limits, &r.Gaps[i].Needs)
 	}
 	for i := range r.Notices {
 		name(&r.Notices[i])
 	}
 	if r.Explored != nil {
 		name(&r.Explored.Why)
+		limitsInFlags(r.Explored.Limits, &r.Explored.Needs)
 	}
 	if p := r.Proof; p != nil {
 		for i := range p.Reasons {
@@ -43,6 +47,28 @@ func inFlags(r *muster.Report) *muster.Report {
 		}
 	}
 	return r
+}
+
+// limitsInFlags makes limits, and what is said of them, name flags. --schedules counts the
+// schedules before the exploration, too.
+func limitsInFlags(limits []report.Limit, needs *string) {
+	was := report.Needs(limits)
+	for i := range limits {
+		l := &limits[i]
+		if l.Option == "CheckOptions.Explore.Schedules" {
+			for _, n := range []*int64{&l.Value, &l.AtLeast} {
+				if *n > 0 {
+					*n += handful
+				}
+			}
+		}
+		l.Option = options.Replace(l.Option)
+	}
+	if len(limits) > 0 {
+		*needs = report.Needs(limits) + strings.TrimPrefix(*needs, was)
+	} else {
+		*needs = options.Replace(*needs)
+	}
 }
 
 // tableInFlags makes a table of mutants name flags.

@@ -21,6 +21,7 @@ type replaying struct {
 	id       string
 	tell     muster.TellOptions
 	shrink   bool
+	trace    traceFlag
 }
 
 func replayCommand(c *console) *cobra.Command {
@@ -66,6 +67,7 @@ it: then the kernel or the launch is another one.
 	f := cmd.Flags()
 	r.in.register(f)
 	r.format.register(f)
+	r.trace.register(f, "the run")
 	f.StringVar(&r.schedule, "schedule", "earliest", "the `schedule`, or @FILE")
 	f.StringVar(&r.id, "finding", "", "the finding, `kind@file.ptx:lines`, as its replay line has it")
 	f.IntVar(&r.tell.Until, "until", 0, "stop after step `N`")
@@ -117,10 +119,33 @@ func (r *replaying) run(c *console, cmd *cobra.Command, args []string) error {
 		return w.exit(err)
 	}
 	if got.Untold != nil {
-		fmt.Fprintln(c.err, "muster:", options.Replace(got.Untold.Error()))
+		fmt.Fprintln(beside{c}, "muster:", options.Replace(got.Untold.Error()))
+	}
+	if err := r.traced(w, c, l, got.Report); err != nil {
+		return w.exit(err)
 	}
 	w.answered()
 	return w.exit(r.write(c, got))
+}
+
+// traced writes the trace of the run that was shown; without --finding, it marks the first
+// finding.
+func (r *replaying) traced(w *work, c *console, l *muster.Launch, rep *muster.Report) error {
+	if r.trace == "" {
+		return nil
+	}
+	var s muster.Schedule
+	if len(rep.Schedules) > 0 {
+		var err error
+		if s, err = muster.ParseSchedule(rep.Schedules[0]); err != nil {
+			return err
+		}
+	}
+	id := r.id
+	if id == "" {
+		_, id = first(rep, s)
+	}
+	return r.trace.write(w, c, l, s, id)
 }
 
 // write writes what the schedule shows.

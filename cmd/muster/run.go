@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -20,6 +21,7 @@ func runCommand(c *console) *cobra.Command {
 	var schedule string
 	var jobs int
 	var outs []string
+	var trace traceFlag
 	cmd := &cobra.Command{
 		Use:   "run LAUNCH|FILE.ptx|FILE.cu",
 		Short: "Execute a launch and compare what it leaves behind",
@@ -42,12 +44,12 @@ Exit status 1 if an array differs, or if the kernel faults or hangs.
 				return err
 			}
 			defer w.close()
-			all := stages{c: c, format: format, clean: "all %d launches ran to their end"}
-			err = all.each(w, &in, cmd, args, func(l *muster.Launch, words string, last bool) (*muster.RunResult, error) {
+			all := stages{c: c, format: format, clean: "all %d launches ran to their end", single: trace.flag()}
+			err = all.each(w, &in, cmd, args, func(ctx context.Context, l *muster.Launch, words string, last bool) (*muster.RunResult, error) {
 				if err := checkOuts(l, outs); err != nil {
 					return nil, err
 				}
-				r, err := l.Run(w, muster.RunOptions{Schedule: s, Jobs: jobs, Arguments: words})
+				r, err := l.Run(ctx, muster.RunOptions{Schedule: s, Jobs: jobs, Arguments: words})
 				if r == nil || err != nil && w.Err() == nil { // as of an array that cannot be read
 					return nil, err
 				}
@@ -62,7 +64,11 @@ Exit status 1 if an array differs, or if the kernel faults or hangs.
 				if all.add(r.Verdict(), runForm(r)); all.together() {
 					return r, nil
 				}
-				return r, c.result(r, format)
+				if err := c.result(r, format); err != nil {
+					return r, err
+				}
+				_, id := first(r.Report, s)
+				return r, trace.write(w, c, l, s, id)
 			})
 			return w.exit(all.end(err))
 		},
@@ -70,6 +76,7 @@ Exit status 1 if an array differs, or if the kernel faults or hangs.
 	f := cmd.Flags()
 	in.register(f)
 	format.register(f)
+	trace.register(f, "the run")
 	f.StringVar(&schedule, "schedule", "earliest", "the `schedule`: earliest, latest, round-robin, random:SEED")
 	jobsFlag(f, &jobs, "groups of clusters that share nothing written to run at a time; default: one a processor")
 	f.StringArrayVar(&outs, "out", nil, "write a buffer when the run has come to its end, `name=file.npy`")

@@ -237,7 +237,7 @@ func (c *console) writeSchedules(ctx context.Context, dir string, l *muster.Laun
 		}
 		written++
 	}
-	fmt.Fprintf(c.err, "muster: %s in %s\n", diag.Plural(written, "schedule"), dir)
+	fmt.Fprintf(beside{c}, "muster: %s in %s\n", diag.Plural(written, "schedule"), dir)
 	return nil
 }
 

@@ -17,8 +17,11 @@ type stages struct {
 	c      *console
 	format formatFlag
 	clean  string // as for report.Sequence.Conclude
+	part   bool   // the file is one of several: what is said of it in one document is written by others
+	keep   bool   // the reports are wanted after all
 	all    report.Sequence
 	alone  string       // what several stages are refused for; empty: nothing
+	single string       // what shows one run alone, and so is refused for several stages; empty: nothing
 	many   bool         // there are several stages
 	at     report.Stage // the one that is looked at
 }
@@ -26,7 +29,7 @@ type stages struct {
 // each calls do for each launch of the file in turn, or with those that it may overlap, and
 // with its words on a command line. Of several, it writes a line with the launch's name
 // before.
-func (s *stages) each(ctx context.Context, in *input, cmd *cobra.Command, args []string, do func(l *muster.Launch, words string, last bool) (*muster.RunResult, error)) error {
+func (s *stages) each(ctx context.Context, in *input, cmd *cobra.Command, args []string, do func(ctx context.Context, l *muster.Launch, words string, last bool) (*muster.RunResult, error)) error {
 	file, err := in.limited(args)
 	if err != nil {
 		return err
@@ -37,7 +40,7 @@ func (s *stages) each(ctx context.Context, in *input, cmd *cobra.Command, args [
 		if err != nil {
 			return err
 		}
-		_, err = do(l, words, true)
+		_, err = do(ctx, l, words, true)
 		return err
 	}
 	q, err := muster.LoadSequence(file, in.limits)
@@ -48,14 +51,18 @@ func (s *stages) each(ctx context.Context, in *input, cmd *cobra.Command, args [
 	if s.many = q.Stages() > 1; s.many && s.alone != "" {
 		return fmt.Errorf("%s is of one exploration, and these %d launches are explored one after the other: --launch N takes one of them", s.alone, len(file.Launches))
 	}
+	if s.many && s.single != "" {
+		return fmt.Errorf("%s shows one run, and these %d launches run one after the other: --launch N takes one of them", s.single, len(file.Launches))
+	}
 	return q.Each(ctx, func(i int, l *muster.Launch) (*muster.RunResult, error) {
 		if !s.many {
-			return do(l, words, true)
+			return do(ctx, l, words, true)
 		}
 		first, last := q.Numbers(i)
 		s.at = report.Stage{First: first, Last: last, Name: l.Name()}
 		s.title(i, len(file.Launches))
-		return do(l, fmt.Sprintf("%s --launch %d", words, first), last == len(file.Launches))
+		of := muster.WithProgressOf(ctx, fmt.Sprintf("launch %d of %d", first, len(file.Launches)))
+		return do(of, l, fmt.Sprintf("%s --launch %d", words, first), last == len(file.Launches))
 	})
 }
 
@@ -75,12 +82,12 @@ func (s *stages) title(i, of int) {
 }
 
 // together reports whether what is said of all stages is written as one document.
-func (s *stages) together() bool { return s.many && s.format != "text" }
+func (s *stages) together() bool { return (s.many || s.part) && s.format != "text" }
 
 // add notes what is said of a stage.
 func (s *stages) add(v muster.Verdict, form any) {
 	s.at.Verdict, s.at.Report = v, form
-	if !s.together() && !s.format.exports() {
+	if !s.together() && !s.format.exports() && !s.keep {
 		s.at.Report = nil
 	}
 	s.all.Stages = append(s.all.Stages, s.at)
@@ -91,7 +98,7 @@ func (s *stages) add(v muster.Verdict, form any) {
 func (s *stages) end(err error) error {
 	var unfinished *muster.UnfinishedError
 	if errors.As(err, &unfinished) {
-		fmt.Fprintf(s.c.err, "muster: %s\n", err)
+		fmt.Fprintf(beside{s.c}, "muster: %s\n", err)
 		s.all.Unfinished, err = unfinished.Error(), nil
 	}
 	if err != nil {
@@ -99,8 +106,9 @@ func (s *stages) end(err error) error {
 	}
 	s.all.Conclude(s.clean)
 	switch {
+	case s.part && s.format != "text":
 	case s.format.exports():
-		err = s.c.export(s.format, s.exported())
+		err = s.c.export(s.format, s.exported(), false)
 	case s.together():
 		err = s.all.WriteJSON(s.c.out)
 	case s.many:
@@ -113,9 +121,19 @@ func (s *stages) end(err error) error {
 	return status(s.all.Verdict)
 }
 
+// only is the report of a file with one stage; nil in text, where it is written.
+func (s *stages) only() *report.Report {
+	for i := range s.all.Stages {
+		if r, ok := s.all.Stages[i].Report.(*report.Report); ok {
+			return r
+		}
+	}
+	return nil
+}
+
 // exported is what is said of all stages, for other programs.
 func (s *stages) exported() *report.Export {
-	e := &report.Export{Summary: s.all.Summary}
+	e := &report.Export{Summary: s.all.Summary, Verdict: s.all.Verdict}
 	for i := range s.all.Stages {
 		if r, ok := s.all.Stages[i].Report.(*muster.Report); ok {
 			e.Reports = append(e.Reports, r)

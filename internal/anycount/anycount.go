@@ -17,6 +17,7 @@ import (
 	"muster/internal/loops"
 	"muster/internal/machine"
 	"muster/internal/parallel"
+	"muster/internal/progress"
 	"muster/internal/prove"
 	"muster/internal/trial"
 	"muster/internal/undefined"
@@ -62,6 +63,7 @@ type Family struct {
 	l     *trial.Subject
 	maker Maker
 	w     *trial.Budget
+	meter *progress.Meter
 	jobs  int
 	skip  bool // with every value of the argument
 	// addresses are loads that give addresses that tcgen05.alloc wrote, and nothing else, in
@@ -141,7 +143,8 @@ func (f *Family) make(k int64) (*Launch, error) {
 // Prove tries to prove the family. known: the launch as given is proven, for all
 // contents of its buffers.
 func (f *Family) Prove(w *trial.Budget, jobs int, known bool) *report.AnyCount {
-	f.w, f.jobs, f.known = w, jobs, known
+	f.w, f.jobs, f.known = w.Quietly(), jobs, known
+	f.meter = w.Meter
 	a := &report.AnyCount{Argument: f.Number, Name: f.Name, Unproven: []report.AnyException{}, Growth: []report.AnyGrowth{}, Reasons: []report.Reason{}}
 	if no := f.attempt(a); no != nil {
 		if why := f.w.Over(); why != "" {
@@ -203,6 +206,7 @@ var strategies = []strategy{{fewTurns, true, true}, {fewTurns, false, true}, {wa
 
 // larger proves all values from some value on.
 func (f *Family) larger(a *report.AnyCount, h strategy) *loops.Refusal {
+	f.meter.Stage(fmt.Sprintf("any %s: looking for what its loops repeat", f.Name), "", 0)
 	p, no := f.plan(h)
 	if no != nil {
 		return no
@@ -230,10 +234,12 @@ func (f *Family) smaller(step int64, a *report.AnyCount) {
 		a.Smaller = int(a.From / step)
 	}
 	why := make([]*loops.Refusal, a.Smaller)
+	f.meter.Stage(fmt.Sprintf("any %s: smaller values", f.Name), "value", a.Smaller)
 	parallel.Each(f.jobs, a.Smaller, func(i int) {
 		if k := a.From - int64(i+1)*step; f.w.Over() == "" && !(f.known && k == f.Value) {
 			why[i] = f.fork().proven(k)
 		}
+		f.meter.Did(1)
 	})
 	for i, no := range why {
 		if no != nil {
@@ -253,13 +259,18 @@ type shortfall struct {
 // remainders proves one launch for each remainder of the argument by the period.
 func (f *Family) remainders(p *plan, from int64, most *int64, a *report.AnyCount) ([]report.AnyGrowth, *shortfall) {
 	n := int(p.period / p.step)
+	f.meter.Stage(fmt.Sprintf("any %s: larger values", f.Name), "remainder", 2*n)
 	bases, short := make([]*base, n), make([]*shortfall, n)
 	at := func(i int) int64 { return from + int64(i)*p.step }
 	// The others use what the first one found.
 	if bases[0], short[0] = f.baseAt(p, from); short[0] != nil {
 		return nil, short[0]
 	}
-	parallel.Each(f.jobs, n-1, func(i int) { bases[i+1], short[i+1] = f.fork().baseAt(p, at(i+1)) })
+	f.meter.Did(1)
+	parallel.Each(f.jobs, n-1, func(i int) {
+		bases[i+1], short[i+1] = f.fork().baseAt(p, at(i+1))
+		f.meter.Did(1)
+	})
 	f.runs += n
 	for i := range bases {
 		if short[i] != nil {
@@ -285,6 +296,7 @@ func (f *Family) remainders(p *plan, from int64, most *int64, a *report.AnyCount
 		if !bases[i].proven {
 			why[i] = f.fork().proven(at(i))
 		}
+		f.meter.Did(1)
 	})
 	for i, no := range why {
 		if no != nil {

@@ -74,6 +74,10 @@ type Coverage struct {
 	// Cut: schedules were left out for their preemptions. Without a Why all others
 	// are equivalent to one that ran.
 	Cut bool `json:"cut,omitempty"`
+	// Open is how many runs are left at least, and OpenSteps how many steps these have at
+	// least, the longest one's not counted.
+	Open      int   `json:"open,omitempty"`
+	OpenSteps int64 `json:"open_steps,omitempty"`
 }
 
 // A node is a state of the run under way.
@@ -118,7 +122,30 @@ func (s *Search) Run(stop func() bool) Coverage {
 		c.Why = why
 	}
 	c.Complete = c.Why == "" && !c.Cut
+	c.Open, c.OpenSteps = s.open()
 	return c
+}
+
+// open returns how many runs are left at least, and how many steps all of them but the longest
+// have at least: one run for each process that is left to try, since none of these is asleep,
+// with the steps to its state and its own.
+func (s *Search) open() (runs int, steps int64) {
+	if s.ended {
+		return 0, 0
+	}
+	longest := 0
+	add := func(depth int) {
+		runs, steps, longest = runs+1, steps+int64(depth)+1, max(longest, depth+1)
+	}
+	add(s.fresh) // that is next
+	for d, n := range s.nodes {
+		for i, p := range n.todo {
+			if p != process(n.taken) && !n.tried(p) && !n.asleep(p) && !slices.Contains(n.todo[:i], p) {
+				add(len(s.above) + d)
+			}
+		}
+	}
+	return runs, steps - int64(longest)
 }
 
 // In moves the search to another space of the same launch.
@@ -133,14 +160,30 @@ func (s *Search) Limit(l Limits) { s.limits = l }
 // Covered returns what has been explored so far.
 func (s *Search) Covered() Coverage { return s.count }
 
-// Spent is the Why of a search whose budget ran out.
-const Spent = "the budget ran out"
+// The Why of a search whose budget ran out.
+const (
+	SpentSchedules = "the budget of schedules ran out"
+	SpentSteps     = "the budget of steps ran out"
+)
 
 func (s *Search) spent() string {
-	if s.limits.Schedules > 0 && s.count.Schedules+s.count.Left >= s.limits.Schedules || s.limits.Steps > 0 && s.count.Steps >= s.limits.Steps {
-		return Spent
+	switch {
+	case s.limits.Schedules > 0 && s.count.Schedules+s.count.Left >= s.limits.Schedules:
+		return SpentSchedules
+	case s.limits.Steps > 0 && s.count.Steps >= s.limits.Steps:
+		return SpentSteps
 	}
 	return ""
+}
+
+// tooLong is the Why of a search with a run that was cut short.
+const tooLong = "a run of more than %d steps was cut short"
+
+// TooLong reports whether a Why says that a run was cut short.
+func TooLong(why string) bool {
+	var n int
+	_, err := fmt.Sscanf(why, tooLong, &n)
+	return err == nil
 }
 
 // next goes back to the last state at which a process is left to try.
@@ -221,7 +264,7 @@ func (s *Search) run(stop func() bool) bool {
 			return false
 		}
 		if s.limits.Length > 0 && d >= s.limits.Length {
-			s.count.Why = fmt.Sprintf("a run of more than %d steps was cut short", s.limits.Length)
+			s.count.Why = fmt.Sprintf(tooLong, s.limits.Length)
 			break
 		}
 	}

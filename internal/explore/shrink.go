@@ -98,6 +98,7 @@ type ShrinkOptions struct {
 	Runs  int         // trials, at most; 0 for DefaultShrinkRuns
 	Steps int         // of all trials together, at most; 0 for DefaultShrinkSteps
 	Stop  func() bool // asked now and then; what is best so far is returned
+	Ran   func()      // if set, called after each trial
 }
 
 // The default bounds of Shrink.
@@ -119,7 +120,7 @@ type Shrunk struct {
 // Shrink looks for the smallest schedule that shows what s shows. It reports
 // false where s does not show it.
 func Shrink(start Trial, s Schedule, o ShrinkOptions) (Shrunk, bool) {
-	h := shrinker{start: start, runs: cmp.Or(o.Runs, DefaultShrinkRuns), steps: cmp.Or(o.Steps, DefaultShrinkSteps), stop: o.Stop}
+	h := shrinker{start: start, runs: cmp.Or(o.Runs, DefaultShrinkRuns), steps: cmp.Or(o.Steps, DefaultShrinkSteps), stop: o.Stop, told: o.Ran}
 	first, bad := h.first(s)
 	if !bad && h.cut {
 		h.whole = true
@@ -147,6 +148,7 @@ func (h *shrinker) confirmed() bool {
 type shrinker struct {
 	start   Trial
 	stop    func() bool
+	told    func()
 	runs    int
 	steps   int
 	longest int // steps of a trial, at most
@@ -227,6 +229,9 @@ func (h *shrinker) trial(blocks []block, p Policy) (a attempt, showed bool) {
 	explicit := len(t.choices)
 	ended := r.follow(p, t.over)
 	h.ran++
+	if h.told != nil {
+		h.told()
+	}
 	h.took += len(t.choices)
 	if !ended || t.over() || !q.Bad(t.m) {
 		return a, false

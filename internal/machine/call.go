@@ -204,6 +204,9 @@ func execCall(x *ctx, in *instr, mask uint32) {
 	x.call(ci, int32(i/16))
 }
 
+// MaxCalls bounds the calls that are under way in one lane.
+const MaxCalls = 1 << 14
+
 // call enters function fn for the lanes of the split.
 func (x *ctx) call(ci *callInfo, fn int32) {
 	m, w, s := x.m, x.w, x.s
@@ -223,7 +226,11 @@ func (x *ctx) call(ci *callInfo, fn int32) {
 	nb.lbase = uint32(alignUp(uint64(s.lbase)+uint64(caller.local)+uint64(s.room), uint64(max(f.align, 16))))
 	// The caller's registers are part of the stack too: a card saves them there.
 	saved := 4*uint64(nb.base32) + 8*uint64(nb.base64)
-	if uint64(nb.lbase)+uint64(f.local)+saved > uint64(m.cfg.MaxLocal)+firstFrame(m.prog, x.c.g.entry) || len(s.frames) >= 1<<14 {
+	switch need := uint64(nb.lbase) + uint64(f.local) + saved - firstFrame(m.prog, x.c.g.entry); {
+	case need > uint64(m.cfg.MaxLocal):
+		m.halt(Stop{Kind: LimitLocal, CTA: w.cta, Warp: w.index, Mask: s.mask, PC: s.pc, Mem: Local, Size: need})
+		return
+	case len(s.frames) >= MaxCalls:
 		m.halt(Stop{Kind: LimitLocal, CTA: w.cta, Warp: w.index, Mask: s.mask, PC: s.pc, Mem: Local})
 		return
 	}

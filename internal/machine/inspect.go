@@ -137,6 +137,22 @@ func (m *Machine) WaitingOf(c Choice) WaitingSplit {
 	return m.inspect(w, w.find(c.Lane))
 }
 
+// WaitingAt describes the split of a lane; false if there is none.
+func (m *Machine) WaitingAt(cta, warp int32, lane int8) (WaitingSplit, bool) {
+	t := m.ctas[cta]
+	if t == nil || int(warp) >= len(t.warps) {
+		return WaitingSplit{}, false
+	}
+	w := t.warps[warp]
+	s := w.find(lane)
+	if s == nil {
+		return WaitingSplit{}, false
+	}
+	x, addr := m.x, m.addr
+	defer func() { m.x, m.addr = x, addr }()
+	return m.inspect(w, s), true
+}
+
 // inspect describes one split.
 func (m *Machine) inspect(w *warp, s *split) WaitingSplit {
 	v := WaitingSplit{CTA: w.cta, Warp: w.index, Mask: s.mask, PC: s.pc}

@@ -88,7 +88,7 @@ func execAlloca(x *ctx, in *instr, mask uint32) {
 	top := x.stackTop()
 	at := alignUp(top, in.imm)
 	if limit := x.w.lsize; size > limit || at+size > limit {
-		m.halt(Stop{Kind: LimitLocal, CTA: x.w.cta, Warp: x.w.index, Mask: mask, PC: s.pc, Mem: Local})
+		m.halt(Stop{Kind: LimitLocal, CTA: x.w.cta, Warp: x.w.index, Mask: mask, PC: s.pc, Mem: Local, Size: alignUp(at+min(size, 1<<40), pageBytes) - pageBytes + 1})
 		return
 	}
 	x.w.freshFrame(mask, at, size, m.owner)

@@ -192,7 +192,8 @@ const (
 	FaultOther
 	// Unmodelled: an instruction or a use of one that the machine does not know.
 	Unmodelled
-	// LimitInstrs, LimitLocal: a limit ran out.
+	// LimitInstrs, LimitLocal: a limit ran out. Size of LimitLocal is what the limit must at
+	// least be; 0: there are MaxCalls calls under way.
 	LimitInstrs
 	LimitLocal
 	// Interrupted: StopWhen's function returned true.

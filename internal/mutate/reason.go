@@ -19,7 +19,11 @@ func (r *runner) reasons(rows []Row) {
 			open = append(open, &rows[i])
 		}
 	}
-	r.each(len(open), func(i int) { open[i].Why = r.alone(open[i].Mutation) })
+	r.meter.Stage("looking why mutants survive", "mutant", len(open))
+	r.each(len(open), func(i int) {
+		open[i].Why = r.alone(open[i].Mutation)
+		r.meter.Did(1)
+	})
 	open = slices.DeleteFunc(open, func(x *Row) bool { return x.Why != "" })
 	if len(open) > maxTogether {
 		for _, x := range open[maxTogether:] {

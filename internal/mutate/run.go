@@ -11,6 +11,7 @@ import (
 	"muster"
 	"muster/internal/diag"
 	"muster/internal/parallel"
+	"muster/internal/progress"
 	"muster/launch"
 	"muster/ptx"
 	"muster/report"
@@ -125,17 +126,23 @@ func Run(ctx context.Context, f *launch.File, o Options) (*Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &runner{ctx: ctx, file: f, mod: mod, src: src, o: o}
+	r := &runner{ctx: progress.In(ctx, "the kernel as it is"), file: f, mod: mod, src: src, o: o}
 	if err := r.original(l); err != nil {
 		return nil, err
 	}
-	proof, err := l.Check(ctx, muster.CheckOptions{Schedules: o.Schedules[:1], Jobs: max(1, o.Jobs)})
+	proof, err := l.Check(r.ctx, muster.CheckOptions{Schedules: o.Schedules[:1], Jobs: max(1, o.Jobs)})
 	if proof == nil {
 		return nil, err
 	}
 	r.proven = proof.Proof != nil && proof.Proof.All
 	rows := make([]Row, len(list))
-	parallel.Each(max(1, o.Jobs), len(list), func(i int) { rows[i] = r.row(list[i]) })
+	// Mutants are checked side by side: what each is at would be told all at once.
+	r.meter, r.ctx = progress.Of(ctx), progress.Hidden(ctx)
+	r.meter.Stage("checking mutants", "mutant", len(list))
+	parallel.Each(max(1, o.Jobs), len(list), func(i int) {
+		rows[i] = r.row(list[i])
+		r.meter.Did(1)
+	})
 	r.reasons(rows)
 	return &Table{Original: r.base, Rows: rows, Loose: r.loose}, ctx.Err()
 }
@@ -143,6 +150,7 @@ func Run(ctx context.Context, f *launch.File, o Options) (*Table, error) {
 // A runner runs mutants of one kernel.
 type runner struct {
 	ctx   context.Context
+	meter *progress.Meter
 	file  *launch.File
 	mod   *ptx.Module
 	src   []byte

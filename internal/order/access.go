@@ -241,6 +241,9 @@ func (t *Tracker) touchRow(r *row, ac *access, a, b int) {
 
 // touch checks an access against one segment, which it covers, and enters it.
 func (t *Tracker) touch(s *seg, ac *access, a, b int) {
+	if t.cfg.Pairs != nil {
+		t.cfg.Pairs.meet(s, ac, a, b)
+	}
 	if ac.st.isOp() && !ac.st.strong() {
 		t.touchByOp(s, ac, a, b)
 		return

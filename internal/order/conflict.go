@@ -149,6 +149,14 @@ const (
 // relate classifies an access against an earlier one that follows did not settle, for
 // bytes [a, b) of the row, and reports a conflict if the two race.
 func (t *Tracker) relate(s *seg, ac *access, p *stamp, a, b int) relation {
+	how := t.related(s, ac, p, a, b)
+	if how != ordered && t.cfg.Pairs != nil {
+		t.cfg.Pairs.leave(p.pc, ac.st.pc, machine.Span{Mem: ac.mem, Addr: ac.rowAddr + uint64(a), Len: uint64(b - a)})
+	}
+	return how
+}
+
+func (t *Tracker) related(s *seg, ac *access, p *stamp, a, b int) relation {
 	if !ac.write && !p.writes() {
 		return ordered
 	}
@@ -531,6 +539,9 @@ func (t *Tracker) sameInstruction(ac *access, addr, size uint64) {
 	c := Conflict{Why: NoEdge | SameWarpLanes | OneInstruction, Count: 1, Span: machine.Span{Mem: ac.mem, Addr: addr, Len: size}}
 	if same {
 		c.Why |= SameValue
+	}
+	if t.cfg.Pairs != nil {
+		t.cfg.Pairs.leave(ac.st.pc, ac.st.pc, c.Span)
 	}
 	c.Prior, c.Cur = t.refOf(&ac.st, 0, ac.mem), t.refOf(&ac.st, 0, ac.mem)
 	c.Prior.Lanes, c.Cur.Lanes = 1<<first, lanes&^(1<<first)

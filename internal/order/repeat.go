@@ -45,7 +45,7 @@ func (rs *repeats) forget() { rs.n = 0 }
 // touchByOp is touch for an access by an operation that is not strong.
 func (t *Tracker) touchByOp(s *seg, ac *access, a, b int) {
 	rs := &t.alike
-	if !rs.on {
+	if !rs.on || t.cfg.Pairs != nil {
 		t.touchNew(s, ac, a, b)
 		return
 	}
@@ -85,7 +85,7 @@ func (rs *repeats) again(s *seg, write bool) bool {
 // rereadRow is touchRow for the common case: bytes [a, b) are one of several
 // segments of equal length, in a state that the operation at hand met before.
 func (t *Tracker) rereadRow(r *row, ac *access, a, b int) bool {
-	if t.alike.n == 0 || !ac.st.isOp() || ac.write || ac.st.strong() || r.guarded != 0 || len(r.segs) == 0 {
+	if t.alike.n == 0 || t.cfg.Pairs != nil || !ac.st.isOp() || ac.write || ac.st.strong() || r.guarded != 0 || len(r.segs) == 0 {
 		return false
 	}
 	i := a * len(r.segs) / rowBytes

@@ -26,6 +26,8 @@ type Config struct {
 	// Strong, if set, is called for conflicting accesses that are unordered, but do
 	// not race because they are morally strong.
 	Strong func(Pair)
+	// Pairs, if set, takes the instructions whose conflicting accesses meet.
+	Pairs *Pairs
 	// Equal reports the stores at whose places nothing is forgotten, so that
 	// SameValue holds against all earlier accesses (equal.go). Nil: none.
 	Equal func(pc int32) bool

@@ -16,6 +16,7 @@ import (
 	"muster/internal/explore"
 	"muster/internal/flow"
 	"muster/internal/machine"
+	"muster/internal/progress"
 	"muster/internal/trial"
 )
 
@@ -89,7 +90,11 @@ func Hasty(b *trial.Budget, l *trial.Subject) map[int32]bool {
 			}
 		}
 	}
+	b.Meter.Stage("trying how long waits last that trap", "", 0)
 	for steps := 0; d.Step(explore.Hold{}); steps++ {
+		if steps%1024 == 0 {
+			b.Meter.Set(func(p *progress.Progress) { p.Steps, p.MaxSteps = int64(steps), maxSteps })
+		}
 		if steps >= fewSteps && len(visits) == len(pauses) && !varies {
 			break
 		}

@@ -86,10 +86,12 @@ func (p *Predictor) Add(w *trial.Budget, asked []trial.Schedule, jobs int, searc
 		return schedules
 	}
 	shown := make([]confirmed, len(schedules))
+	w.Meter.Stage("watching for what was predicted", "schedule", len(schedules))
 	parallel.Each(jobs, len(schedules), func(i int) {
 		if i >= len(asked) || !search || p.names(w.Context, schedules[i]) {
 			shown[i] = p.confirm(w, schedules[i])
 		}
+		w.Meter.Did(1)
 	})
 	_, cut := p.list(w.Context)
 	if cut != "" {
@@ -131,11 +133,12 @@ func (p *Predictor) list(ctx context.Context) (list []prediction, cut string) {
 	if p.done {
 		return p.predictions, ""
 	}
-	stop, why := p.l.Budget(ctx).Stop()
+	w := p.l.Budget(ctx)
+	stop, why := w.Stop()
 	if stop() {
 		return nil, why()
 	}
-	list = (&searcher{l: p.l, stop: stop}).all()
+	list = (&searcher{l: p.l, stop: stop, meter: w.Meter}).all()
 	if cut = why(); cut == "" {
 		p.done, p.predictions = true, list
 	}

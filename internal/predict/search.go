@@ -8,6 +8,7 @@ import (
 	"muster/internal/confluence"
 	"muster/internal/explore"
 	"muster/internal/machine"
+	"muster/internal/progress"
 	"muster/internal/rules"
 	"muster/internal/trial"
 )
@@ -16,6 +17,7 @@ import (
 type searcher struct {
 	l        *trial.Subject
 	stop     func() bool
+	meter    *progress.Meter
 	run      []machine.Choice // the first run
 	schedule trial.Schedule   // that makes it
 	history  history
@@ -53,6 +55,16 @@ func (d *searcher) complete(f func()) {
 	if f(); d.stop() {
 		d.found = d.found[:n]
 	}
+}
+
+// tries counts one more directed run.
+func (d *searcher) tries() {
+	if d.attempts == 0 {
+		d.meter.StageAtMost("directed runs", "run", maxAttempts)
+	} else {
+		d.meter.Did(1)
+	}
+	d.attempts++
 }
 
 func (d *searcher) over() bool { return d.attempts >= maxAttempts || d.spent > d.most || d.stop() }
@@ -127,7 +139,7 @@ func (d *searcher) resident() {
 	if d.l.Shape.Cooperative || d.l.Start.ClusterCount() < 2 || !d.l.Program.HasStrongGlobalAccess() {
 		return
 	}
-	d.attempts++
+	d.tries()
 	a := target{condition: residency}
 	s := a.monitor()
 	m := d.machine(s)
@@ -370,7 +382,7 @@ func (d *searcher) late(c *charge, f *confluence.Failure) bool {
 	if d.over() || c.at > maxWritten {
 		return false
 	}
-	d.attempts++
+	d.tries()
 	shows := func(list []rules.Finding) bool {
 		return slices.ContainsFunc(list, func(g rules.Finding) bool { return g.Kind == "use-after-inval" && g.Severity == rules.Error })
 	}
@@ -422,7 +434,7 @@ func (d *searcher) breaks(c *charge, hold explore.Hold, f *confluence.Failure) b
 	if d.over() || c.at > maxWritten {
 		return false
 	}
-	d.attempts++
+	d.tries()
 	m := d.machine(nil)
 	to := explore.Direct(m)
 	to.Take(d.run[:c.at]...)
@@ -559,7 +571,7 @@ func (d *searcher) attempt(c *charge, a target) bool {
 	if d.over() || c.at > maxWritten {
 		return false
 	}
-	d.attempts++
+	d.tries()
 	s := a.monitor()
 	m := d.machine(s)
 	to := explore.Direct(m)

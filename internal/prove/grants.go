@@ -75,8 +75,10 @@ func byGrants(l *trial.Subject, w *trial.Budget, jobs int, skip bool) (p Proof, 
 		one := l.Granted(list[i].cluster, list[i].gets)
 		parts[i] = provePart(one, w, runOf{skip: skip, n: 1, beside: &touched[i]})
 		unknown[i] = undefined.DropUnreached(one, w, &parts[i].Result)
+		w.Meter.Did(1)
 	}
 	// First the one that gets all: it shows most of what is wrong.
+	w.Meter.Stage("proof by the lists of clusters that one may get", "list", len(list))
 	last, begin := len(list)-1, time.Now()
 	prove(last)
 	var first Proof

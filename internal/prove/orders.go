@@ -85,7 +85,9 @@ func byOrders(l *trial.Subject, w *trial.Budget, most int64) (p Proof, r trial.R
 	stop, _ := w.Stop()
 	var words outcome.Summary
 	memory, ended := uint64(0), 0
+	w.Meter.StageAtMost("proof by the orders of accesses", "order", maxOrders)
 	for again := true; again; again = o.next() {
+		w.Meter.Did(min(o.runs, 1))
 		if o.runs++; o.runs > maxOrders || stop() {
 			return p, r, false
 		}

@@ -89,6 +89,7 @@ func one(l *trial.Subject, w *trial.Budget, jobs int, skip bool) (Proof, trial.R
 		p.because(l, Reason{Condition: "C9", Text: fmt.Sprintf("%s depends on the schedule, by %s", d.Why, "what "+l.Line(d.From)+" gives"), PC: d.PC})
 	}
 	if len(draws) > 0 && len(p.Reasons) == 0 {
+		w.Meter.Stage("following the numbers that atomic operations give", "", 0)
 		p.drawn(l, w, draws)
 	}
 	if len(p.Reasons) > 0 {
@@ -123,12 +124,17 @@ func One(l *trial.Subject, w *trial.Budget, jobs int, skip bool, v View) (p Proo
 		p.because(l, Reason{Condition: "C9", Text: grantsDecide, PC: -1})
 		return p, r
 	}
+	w.Meter.Stage("proof by one run", "", 0)
 	of := l.Clusters(w, jobs, skip)
 	p.Parts = of
 	parts := make([]Part, of.N)
 	judge := func(k []int) {
+		if len(k) > 1 {
+			w.Meter.Stage("proof by one run", "cluster", len(k))
+		}
 		parallel.Each(jobs, len(k), func(i int) {
 			parts[k[i]] = provePart(l, w, runOf{skip: skip, k: k[i], n: of.N, view: v})
+			w.Meter.Did(1)
 		})
 	}
 	var first, unlike []int
@@ -285,7 +291,10 @@ type Watchers struct {
 
 // Watch returns the watchers of a run, given the stores known to write what unordered
 // others do.
-func Watch(l *trial.Subject, known map[int32]bool) *Watchers {
+func Watch(l *trial.Subject, known map[int32]bool) *Watchers { return watch(l, known, nil) }
+
+// watch is Watch for a judge with more settings.
+func watch(l *trial.Subject, known map[int32]bool, more func(*rules.Config)) *Watchers {
 	polls := l.Program.Polls()
 	c := l.Rules()
 	c.MustOnly = true
@@ -316,6 +325,9 @@ func Watch(l *trial.Subject, known map[int32]bool) *Watchers {
 	if pcs := loads(l.Program); len(pcs) > 0 {
 		s.loads = &loadedWords{pcs: pcs, read: map[place]int32{}, open: map[place]bool{}}
 		c.Strong = s.loads.pair
+	}
+	if more != nil {
+		more(&c)
 	}
 	s.judge = rules.NewJudge(c)
 	return s

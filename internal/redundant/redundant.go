@@ -56,6 +56,7 @@ func Find(l *trial.Subject, w *trial.Budget, jobs int, skip bool) (findings []ru
 	say := func(format string, args ...any) {
 		notices = append(notices, "CheckOptions.Cost: "+fmt.Sprintf(format, args...))
 	}
+	w.Meter.Stage("the proof again, for what it could do without", "", 0)
 	base, known := prove.One(l, w, jobs, skip, nil)
 	led, of := prove.Proof{Holds: true}, trial.Result{} // with other leaders
 	if other := l.Program.Elects() && !l.Highest; other && base.Holds {
@@ -75,6 +76,9 @@ func Find(l *trial.Subject, w *trial.Budget, jobs int, skip bool) (findings []ru
 		say("%d fences and barriers, from %s on, were not tried: at most %d are", n, l.Line(list[maxCandidates].Sites[0].PC), maxCandidates)
 		list = list[:maxCandidates]
 	}
+	w.Meter.Stage("leaving out fences and barriers one by one", "one", len(list))
+	meter := w.Meter
+	w = w.Quietly()
 	without := func(jobs int, pcs map[int32]bool) bool {
 		stands := func(l *trial.Subject, base *prove.Proof, known *trial.Result) bool {
 			p, r := prove.One(l, w, jobs, skip, hide(pcs))
@@ -83,7 +87,10 @@ func Find(l *trial.Subject, w *trial.Budget, jobs int, skip bool) (findings []ru
 		return stands(l, &base, &known) && (l.Highest || !l.Program.Elects() || stands(l.Led(), &led, &of))
 	}
 	stands := make([]bool, len(list))
-	parallel.Each(jobs, len(list), func(i int) { stands[i] = without(1, list[i].pcs) })
+	parallel.Each(jobs, len(list), func(i int) {
+		stands[i] = without(1, list[i].pcs)
+		meter.Did(1)
+	})
 	if stop() {
 		say("not everything was tried: %s", why())
 		return nil, notices
@@ -94,7 +101,11 @@ func Find(l *trial.Subject, w *trial.Budget, jobs int, skip bool) (findings []ru
 			needless = append(needless, list[i])
 		}
 	}
-	together(needless, func(pcs map[int32]bool) bool { return without(jobs, pcs) })
+	meter.Stage("leaving out several of them together", "try", max(len(needless)-1, 0))
+	together(needless, func(pcs map[int32]bool) bool {
+		defer meter.Did(1)
+		return without(jobs, pcs)
+	})
 	if stop() {
 		say("which of them can go together was not tried: %s", why())
 		return nil, notices

@@ -46,3 +46,11 @@ func (r *Resolver) SizeOf(m *report.Memory) uint64 {
 	}
 	return 0
 }
+
+// LaunchOf names the launch of a CTA, of several; empty if there is one alone.
+func (r *Resolver) LaunchOf(cta int32) string {
+	if l := r.launch(cta); l != nil {
+		return l.Name
+	}
+	return ""
+}

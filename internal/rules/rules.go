@@ -159,6 +159,8 @@ func (f *Finding) Key() string {
 type Gap struct {
 	What string // what was not modelled, or which limit ran out
 	PC   int32  // -1 if it has no place
+	// AtLeast is what the limit that ran out must at least be; 0 if nothing is known.
+	AtLeast int64 `json:",omitempty"`
 }
 
 // A Judge watches one run.
@@ -181,12 +183,13 @@ type Config struct {
 	Program *machine.Program
 	// MustOnly leaves out orderings that only the schedule of the run decided.
 	MustOnly bool
-	// Equal, Ends, Round, Looks and Strong are order.Config's.
+	// Equal, Ends, Round, Looks, Strong and Pairs are order.Config's.
 	Equal  func(pc int32) bool
 	Ends   func(m order.Memory, ev *machine.Event, lane int) bool
 	Round  func(ev *machine.Event, lane int) (int, bool)
 	Looks  func(pc int32) bool
 	Strong func(order.Pair)
+	Pairs  *order.Pairs
 	// Unused is order.Config's: races on these bytes are warnings.
 	Unused machine.OperandBytes
 }
@@ -194,7 +197,7 @@ type Config struct {
 // NewJudge returns a judge for one run of a launch.
 func NewJudge(c Config) *Judge {
 	j := &Judge{Config: c}
-	j.Order = order.New(order.Config{Shape: c.Shape, MustOnly: c.MustOnly, Equal: c.Equal, Ends: c.Ends, Round: c.Round, Looks: c.Looks, Strong: c.Strong, Unused: c.Unused, Invals: invalidates(c.Program)})
+	j.Order = order.New(order.Config{Shape: c.Shape, MustOnly: c.MustOnly, Equal: c.Equal, Ends: c.Ends, Round: c.Round, Looks: c.Looks, Strong: c.Strong, Pairs: c.Pairs, Unused: c.Unused, Invals: invalidates(c.Program)})
 	return j
 }
 

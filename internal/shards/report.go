@@ -13,8 +13,10 @@ import (
 // Conclude adds the results of an exploration to what else is known of a launch: its
 // findings, each with its schedule, and its gaps. It returns the schedules, with
 // those added, and the coverage.
-func (e *Exploration) Conclude(l *trial.Subject, p *predict.Predictor, w *trial.Budget, schedules []trial.Schedule, all *trial.Merged) ([]trial.Schedule, report.Coverage, error) {
+func (o *Options) Conclude(l *trial.Subject, p *predict.Predictor, w *trial.Budget, schedules []trial.Schedule, all *trial.Merged) ([]trial.Schedule, report.Coverage, error) {
+	e := o.State
 	c := e.coverage()
+	o.limits(&c)
 	var joined unit
 	for u := range e.all() {
 		for _, f := range u.Found {
@@ -25,6 +27,9 @@ func (e *Exploration) Conclude(l *trial.Subject, p *predict.Predictor, w *trial.
 		}
 	}
 	list := joined.live
+	if len(list) > 0 {
+		w.Meter.Stage("making the schedules of findings short", "finding", min(len(list), maxShrunkFindings))
+	}
 	for i := range list {
 		s, err := explore.Parse(list[i].Schedule)
 		if err != nil {
@@ -33,6 +38,7 @@ func (e *Exploration) Conclude(l *trial.Subject, p *predict.Predictor, w *trial.
 		if f := &list[i].Finding; i < maxShrunkFindings && f.Severity == rules.Error {
 			s, *f = shorter(l, p, w, s, *f)
 		}
+		w.Meter.Did(1)
 		at := trial.Index(schedules, s)
 		if at < 0 {
 			at = len(schedules)

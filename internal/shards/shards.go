@@ -21,6 +21,7 @@ import (
 	"muster/internal/machine"
 	"muster/internal/outcome"
 	"muster/internal/parallel"
+	"muster/internal/progress"
 	"muster/internal/rules"
 	"muster/internal/trial"
 	"muster/internal/undefined"
@@ -46,8 +47,11 @@ type Options struct {
 	State *Exploration
 	// Save is called now and then, when State has changed.
 	Save func(*Exploration) error
-	// Progress is called now and then with what has been done.
-	Progress func(Progress)
+	// SoFar is called now and then with how many schedules ran, and how many findings they
+	// showed.
+	SoFar func(schedules, findings int)
+	// Long, if set, is called once, where the first runs did not explore everything.
+	Long func()
 	// Final, if set, is called with the machine of each explored run that comes to its end,
 	// one at a time.
 	Final func(*machine.Machine)
@@ -76,14 +80,6 @@ const (
 	tellEvery = 20 * time.Millisecond
 )
 
-// A Progress is how far an exploration has come.
-type Progress struct {
-	Schedules, Left int
-	Units, Done     int // parts of what the first runs left over
-	Findings        int
-	Steps           int64 // made by this process, unsaved ones included
-}
-
 // An explorer explores one launch.
 type explorer struct {
 	l     *trial.Subject
@@ -94,10 +90,13 @@ type explorer struct {
 	state *Exploration
 	mu    sync.Mutex // of what follows, and of state, while units run
 	steps int64      // that were made
+	had   int64      // that the state had before
 	saved mark
 	cost  time.Duration // of a save
 	told  time.Time
-	fail  error // of Save
+	// sampling: what is left to do are samples, a stage of their own.
+	sampling bool
+	fail     error // of Save
 }
 
 // A mark is when something was written down.
@@ -282,6 +281,7 @@ func (e *Options) Decided() error {
 // finds an error, it explores once more with the values of matrix instructions.
 func Explore(l *trial.Subject, w *trial.Budget, o *Options, jobs int, skip bool) error {
 	e := o.State
+	w.Meter.Stage("exploring", "", 0)
 	if err := lookFirst(l, w, e, skip); err != nil {
 		return err
 	}
@@ -313,6 +313,7 @@ func once(l *trial.Subject, w *trial.Budget, o *Options, jobs int, skip bool) er
 		x.jobs = runtime.GOMAXPROCS(0)
 	}
 	x.saved.at = time.Now()
+	x.had = x.state.coverage().Steps
 	x.state.Decided = false
 	if x.state.Values {
 		x.skip = false // it was begun again with values
@@ -329,8 +330,8 @@ func once(l *trial.Subject, w *trial.Budget, o *Options, jobs int, skip bool) er
 
 func (x *explorer) run() error {
 	st := x.state
-	runs := x.o.Schedules - x.o.Schedules/5
-	solo := explore.Limits{Schedules: min(soloRuns, runs), Steps: x.o.Steps - x.o.Steps/5, Length: maxLength, Preemptions: x.o.Preemptions}
+	runs := int(explored(int64(x.o.Schedules)))
+	solo := explore.Limits{Schedules: min(soloRuns, runs), Steps: explored(x.o.Steps), Length: maxLength, Preemptions: x.o.Preemptions}
 	s, err := x.search(&st.Solo, solo, nil)
 	if err != nil {
 		return err
@@ -341,6 +342,10 @@ func (x *explorer) run() error {
 	}
 	if !st.Solo.Done || st.Solo.Coverage.Complete {
 		return nil
+	}
+	if x.o.Long != nil {
+		x.o.Long()
+		x.w.Meter.Stage("exploring", "", 0)
 	}
 	left := solo
 	left.Schedules = runs - st.Solo.Coverage.Schedules - st.Solo.Coverage.Left
@@ -386,16 +391,16 @@ func (x *explorer) pursue(u *unit, s *explore.Search) {
 		due := false
 		if u.between {
 			u.between = false
-			now := s.Covered().Steps
-			due = x.addSteps(u, now-last)
-			last = now
+			now := s.Covered()
+			due = x.addSteps(u, now, now.Steps-last)
+			last = now.Steps
 		}
 		return due || u.why() != ""
 	}
 	for {
 		c := s.Run(turn)
 		ended := u.why() != ""
-		x.addSteps(u, max(0, c.Steps-last)) // less where a run was broken off
+		x.addSteps(u, c, max(0, c.Steps-last)) // less where a run was broken off
 		last = c.Steps
 		x.mu.Lock()
 		u.Coverage = c
@@ -419,25 +424,41 @@ func (x *explorer) pursue(u *unit, s *explore.Search) {
 	}
 }
 
-// addSteps counts a unit's steps, reports the progress of all, and returns whether it
-// is time to keep the unit's state.
-func (x *explorer) addSteps(u *unit, steps int64) (due bool) {
+// addSteps counts a unit's steps, of what it covers by now, tells the progress of all, and
+// returns whether it is time to keep the unit's state.
+func (x *explorer) addSteps(u *unit, now explore.Coverage, steps int64) (due bool) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.steps += steps
 	u.steps += steps
-	if x.o.Progress != nil && time.Since(x.told) > tellEvery {
-		x.told = time.Now()
-		p := x.state.progress()
-		p.Steps = x.steps
-		x.o.Progress(p)
-	}
+	u.now = now
+	x.tell()
 	return x.saveDue(u.kept, u.steps, int64(x.jobs))
+}
+
+// tell tells the progress now and then.
+func (x *explorer) tell() {
+	if !x.w.Meter.Due() && (x.o.SoFar == nil || time.Since(x.told) < tellEvery) {
+		return
+	}
+	x.told = time.Now()
+	p := x.state.progress()
+	if x.o.SoFar != nil {
+		x.o.SoFar(p.Schedules, p.Findings)
+	}
+	if x.sampling {
+		return
+	}
+	x.w.Meter.Set(func(of *progress.Progress) {
+		of.Schedules, of.MaxSchedules = p.Schedules+p.left, int(explored(int64(x.o.Schedules)))
+		of.Steps, of.MaxSteps = x.had+x.steps, explored(x.o.Steps)
+		of.Units, of.UnitsDone, of.Findings = p.Units, p.UnitsDone, p.Findings
+	})
 }
 
 // saveDue reports whether to save state that jobs share, after so many steps.
 func (x *explorer) saveDue(last mark, steps, jobs int64) bool {
-	return (x.o.Save != nil || x.o.Progress != nil) && (steps-last.steps > max(saveLeast, x.steps/savePart)/jobs || time.Since(last.at) > max(saveEvery, saveCost*x.cost))
+	return x.o.Save != nil && (steps-last.steps > max(saveLeast, x.steps/savePart)/jobs || time.Since(last.at) > max(saveEvery, saveCost*x.cost))
 }
 
 // save saves the state, if saveDue says so or now is set.
@@ -466,11 +487,14 @@ func (x *explorer) units(s *explore.Search, left explore.Limits) error {
 	if len(st.Units) != len(parts) {
 		return &StateError{fmt.Sprintf("%d units of %d", len(st.Units), len(parts))}
 	}
+	for i := range parts {
+		st.Units[i].Weight = parts[i].Weight()
+	}
 	shares := deal(left, parts)
 	searches := make([]*explore.Search, len(parts))
 	for i := range parts {
 		if tooMany(i, len(parts), left.Schedules) {
-			st.Units[i] = unit{Done: true, Coverage: explore.Coverage{Why: explore.Spent}}
+			st.Units[i] = unit{Done: true, Weight: st.Units[i].Weight, Coverage: explore.Coverage{Why: explore.SpentSchedules, Open: 1}}
 		}
 		if !x.mine(i) || st.Units[i].Done {
 			continue
@@ -505,13 +529,16 @@ func deal(left explore.Limits, parts []*explore.Search) []explore.Limits {
 	}
 	shares := make([]explore.Limits, len(parts))
 	for i, p := range parts {
-		of := func(n int64) int64 {
-			return n/2/int64(len(parts)) + int64(float64(n/2)*p.Weight()/total)
-		}
+		of := func(n int64) int64 { return dealt(n, int64(len(parts)), p.Weight(), total) }
 		shares[i] = left
 		shares[i].Schedules, shares[i].Steps = int(max(1, of(int64(left.Schedules)))), max(1, of(left.Steps))
 	}
 	return shares
+}
+
+// dealt is the share of a part of n with this weight.
+func dealt(budget, n int64, weight, total float64) int64 {
+	return budget/2/n + int64(float64(budget/2)*weight/total)
 }
 
 // samples spends the rest of the budget on sampled schedules, if exploration did not
@@ -536,6 +563,8 @@ func (x *explorer) samples() error {
 			return &StateError{"more samples are left than there are"}
 		}
 	}
+	x.sampling = true
+	x.w.Meter.Stage("running sampled schedules", "schedule", x.samplesLeft())
 	parallel.Each(x.jobs, sampleUnits, func(i int) {
 		u := &st.Samples[i]
 		mine := unitSamples(list, i)
@@ -557,6 +586,16 @@ func (x *explorer) samples() error {
 		}
 	})
 	return nil
+}
+
+// samplesLeft is how many samples this shard has to run.
+func (x *explorer) samplesLeft() (n int) {
+	for i := range x.state.Samples {
+		if x.mine(i) {
+			n += x.state.Samples[i].Left
+		}
+	}
+	return n
 }
 
 func (x *explorer) sample(u *unit, s trial.Schedule) bool {
@@ -590,6 +629,8 @@ func (x *explorer) sample(u *unit, s trial.Schedule) bool {
 	u.Left--
 	u.Coverage.Schedules++
 	x.steps += int64(x.state.Solo.Coverage.Longest) // or so
+	x.tell()
+	x.w.Meter.Did(1)
 	u.Done = u.Left == 0
 	return true
 }

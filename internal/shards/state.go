@@ -12,6 +12,7 @@ import (
 	"muster/internal/explore"
 	"muster/internal/machine"
 	"muster/internal/outcome"
+	"muster/internal/progress"
 	"muster/internal/rules"
 	"muster/internal/trial"
 	"muster/report"
@@ -51,9 +52,10 @@ type unit struct {
 	Coverage explore.Coverage  `json:"coverage"`
 	Found    []found           `json:"found,omitempty"`
 	Gaps     []rules.Gap       `json:"gaps,omitempty"`
-	Words    outcome.Summary   `json:"words"`          // words with strong accesses
-	At       *explore.Snapshot `json:"at,omitempty"`   // of a search that is not done
-	Left     int               `json:"left,omitempty"` // samples that have not run
+	Words    outcome.Summary   `json:"words"`            // words with strong accesses
+	At       *explore.Snapshot `json:"at,omitempty"`     // of a search that is not done
+	Left     int               `json:"left,omitempty"`   // samples that have not run
+	Weight   float64           `json:"weight,omitempty"` // by which a part of the budget is dealt
 
 	// The same results, with those of the runs since At.
 	live     []found
@@ -64,6 +66,7 @@ type unit struct {
 	stop     func() bool // whether a limit has run out
 	why      func() string
 	steps    int64
+	now      explore.Coverage // by what has run, kept or not
 	kept     mark
 }
 
@@ -114,9 +117,7 @@ func (u *unit) add(f found) {
 }
 
 func (u *unit) gap(g rules.Gap) {
-	if !slices.Contains(u.liveGaps, g) {
-		u.liveGaps = append(u.liveGaps, g)
-	}
+	u.liveGaps = trial.AddGap(u.liveGaps, g)
 }
 
 // A StateError says why an exploration cannot resume from a state.
@@ -244,21 +245,32 @@ func unitSamples(list []trial.Schedule, unit int) []trial.Schedule {
 	return out
 }
 
-func (e *Exploration) progress() Progress {
-	c := e.coverage()
-	p := Progress{Schedules: c.Schedules + c.Sampled, Left: c.Left, Units: len(e.Units)}
+// An advance is how far an exploration has come.
+type advance struct {
+	progress.Progress
+	left int // schedules that were abandoned as equivalent to others
+}
+
+// progress returns how far the exploration has come, what was not kept yet included.
+func (e *Exploration) progress() (p advance) {
 	keys := map[string]bool{}
 	for u := range e.all() {
-		for i := range u.Found {
-			keys[u.Found[i].Finding.Key()] = true
+		p.Schedules += max(u.Coverage.Schedules, u.now.Schedules)
+		p.left += max(u.Coverage.Left, u.now.Left)
+		list := u.Found
+		if u.begun {
+			list = u.live
+		}
+		for i := range list {
+			keys[list[i].Finding.Key()] = true
 		}
 	}
+	p.Units, p.Findings = len(e.Units), len(keys)
 	for i := range e.Units {
 		if e.Units[i].Done {
-			p.Done++
+			p.UnitsDone++
 		}
 	}
-	p.Findings = len(keys)
 	return p
 }
 
@@ -302,7 +314,7 @@ func (e *Exploration) coverage() report.Coverage {
 			case u.Elapsed || c.Why == "" && u.Coverage.Why != "":
 				c.Why = u.Coverage.Why
 			case c.Why == "" && !u.Done:
-				c.Why = "the rest is for other shards"
+				c.Why = otherShards
 			}
 		}
 	}

@@ -5,8 +5,11 @@ import (
 	"fmt"
 	"runtime/debug"
 	"runtime/metrics"
+	"strings"
 	"sync"
 	"time"
+
+	"muster/internal/progress"
 )
 
 // Limits bound what a launch may cost. Every field is set.
@@ -20,10 +23,12 @@ type Limits struct {
 // A Budget ends runs that are cancelled, or that cost more than they may.
 type Budget struct {
 	Context context.Context
-	limits  Limits
-	until   deadline
-	given   func() bool // a test's own limit
-	enough  int64       // see Enough; 0: no limit
+	// Meter tells the progress of what is done; nil tells nothing.
+	Meter  *progress.Meter
+	limits Limits
+	until  deadline
+	given  func() bool // a test's own limit
+	enough int64       // see Enough; 0: no limit
 }
 
 // until is the context key of the deadline of all work with the context.
@@ -70,7 +75,8 @@ func (s *Subject) Budget(ctx context.Context) *Budget { return NewBudget(ctx, s.
 // NewBudget returns the budget of what is done with a context within limits.
 func NewBudget(ctx context.Context, limits Limits) *Budget {
 	ctx = WithTime(ctx, limits.Time)
-	w := &Budget{Context: ctx, limits: limits, until: ctx.Value(until{}).(deadline)}
+	w := &Budget{Context: ctx, Meter: progress.Of(ctx), limits: limits, until: ctx.Value(until{}).(deadline)}
+	w.Meter.Until(w.until.at, w.until.limit)
 	w.given, _ = ctx.Value(trip{}).(func() bool)
 	return w
 }
@@ -79,7 +85,7 @@ func NewBudget(ctx context.Context, limits Limits) *Budget {
 func (b *Budget) Over() string {
 	switch {
 	case b.Context.Err() != nil:
-		return fmt.Sprintf("interrupted (%v)", context.Cause(b.Context))
+		return fmt.Sprintf(interrupted+"%v)", context.Cause(b.Context))
 	case time.Now().After(b.until.at), b.given != nil && b.given():
 		return fmt.Sprintf("the time limit of %v ran out (Limits.Time)", b.until.limit)
 	case tooLarge(uint64(b.limits.Memory)):
@@ -88,11 +94,35 @@ func (b *Budget) Over() string {
 	return ""
 }
 
+// LimitIn returns the option whose limit a text says ran out, as Over and LimitGap word it;
+// empty if there is none.
+func LimitIn(text string) string {
+	for _, name := range []string{"Limits.Time", "Limits.Memory", "Limits.Instrs", "Limits.Local"} {
+		if strings.Contains(text, "("+name+")") {
+			return name
+		}
+	}
+	return ""
+}
+
+// Interrupted reports whether a text says that work was cancelled, as Over words it.
+func Interrupted(text string) bool { return strings.Contains(text, interrupted) }
+
+const interrupted = "interrupted ("
+
 // Enough returns a budget of which a run that a judge watches spends no more than some warp
 // instructions once the judge knows an error.
 func (b *Budget) Enough(instrs int64) *Budget {
 	c := *b
 	c.enough = instrs
+	return &c
+}
+
+// Quietly returns a budget of work that tells nothing of its progress: pieces that go on side
+// by side, which their whole counts.
+func (b *Budget) Quietly() *Budget {
+	c := *b
+	c.Context, c.Meter = progress.Hidden(b.Context), nil
 	return &c
 }
 

@@ -41,9 +41,18 @@ func (a *Merged) Add(schedule int, r *Result) {
 
 // AddGap adds what was not looked at, once.
 func (a *Merged) AddGap(g rules.Gap) {
-	if !slices.Contains(a.Gaps, g) {
-		a.Gaps = append(a.Gaps, g)
+	a.Gaps = AddGap(a.Gaps, g)
+}
+
+// AddGap adds a gap to a list, once. Of one limit the larger need counts.
+func AddGap(list []rules.Gap, g rules.Gap) []rules.Gap {
+	for i := range list {
+		if list[i].What == g.What && list[i].PC == g.PC {
+			list[i].AtLeast = max(list[i].AtLeast, g.AtLeast)
+			return list
+		}
 	}
+	return append(list, g)
 }
 
 // Wrong reports whether an error was found.

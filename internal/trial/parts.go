@@ -33,6 +33,7 @@ func (s *Subject) All(b *Budget, list []Schedule, jobs int, skip bool) []Result 
 	}
 	parallel.Each(jobs, len(rest), func(i int) {
 		results[rest[i]], _ = s.Judge(b, list[rest[i]], skip, 0, 1)
+		b.Meter.Did(1)
 	})
 	return results
 }
@@ -94,6 +95,7 @@ func (s *Subject) parted(b *Budget, list []Schedule, jobs int, which []int, resu
 			again = append(again, i)
 		} else {
 			results[i] = r
+			b.Meter.Did(1)
 		}
 	}
 	return again

@@ -52,7 +52,13 @@ type runner func(m *machine.Machine, by Schedule, stop func() bool) bool
 // follow is Follow with a runner, and with what else ends the run.
 func (s *Subject) follow(b *Budget, m *machine.Machine, by Schedule, run runner, cut func() bool) (*rules.Gap, error) {
 	over, why := b.Stop()
-	stop := func() bool { return over() || cut() }
+	stop := func() bool {
+		if b.Meter != nil {
+			n, _ := m.Instrs()
+			b.Meter.Ran(n, s.Limits.Instrs)
+		}
+		return over() || cut()
+	}
 	if stop() {
 		return &rules.Gap{What: why(), PC: -1}, nil
 	}
@@ -114,7 +120,10 @@ func (s *Subject) LimitGap(stop *machine.Stop) (rules.Gap, bool) {
 	case machine.LimitInstrs:
 		return rules.Gap{What: fmt.Sprintf("the limit of %d warp instructions ran out here (Limits.Instrs)", s.Limits.Instrs), PC: stop.PC}, true
 	case machine.LimitLocal:
-		return rules.Gap{What: fmt.Sprintf("the limit of %d bytes of local memory a thread, call stack included, ran out here (Limits.Local)", s.Limits.Local), PC: stop.PC}, true
+		if stop.Size == 0 {
+			return rules.Gap{What: fmt.Sprintf("a thread has %d calls under way here, which is all that are followed", machine.MaxCalls), PC: stop.PC}, true
+		}
+		return rules.Gap{What: fmt.Sprintf("the limit of %d bytes of local memory a thread, call stack included, ran out here (Limits.Local)", s.Limits.Local), PC: stop.PC, AtLeast: int64(stop.Size)}, true
 	case machine.Unmodelled:
 		return rules.Gap{What: stop.Msg + " is not modelled", PC: stop.PC}, true
 	}

@@ -147,8 +147,11 @@ func Reach(l *trial.Subject, w *trial.Budget, schedules []trial.Schedule, all *t
 	vague := map[machine.UndefinedFrom]machine.UndefinedReach{}
 	settled, tracked := true, map[machine.UndefinedFrom]bool{}
 	why := ""
-	for _, n := range schedulesToFollow(len(schedules), all, open, proven) {
+	follows := schedulesToFollow(len(schedules), all, open, proven)
+	w.Meter.Stage("following undefined values", "schedule", len(follows))
+	for _, n := range follows {
 		r := follow(l, w, schedules[n])
+		w.Meter.Did(1)
 		if r.why != "" {
 			settled, why = false, r.why
 			break
@@ -177,6 +180,9 @@ func Reach(l *trial.Subject, w *trial.Budget, schedules []trial.Schedule, all *t
 		}
 	}
 	left := maxVague
+	if len(vague) > 0 {
+		w.Meter.Stage("other values in place of undefined ones", "value", min(len(vague), maxVague))
+	}
 	drop := map[string]bool{}
 	errorsAt := map[int32]*rules.Finding{}
 	named, more := map[int32]int{}, map[int32]int{}
@@ -200,6 +206,7 @@ func Reach(l *trial.Subject, w *trial.Budget, schedules []trial.Schedule, all *t
 		case isVague && left > 0:
 			left--
 			what, not := reaches(l, w, schedules[all.First[f.Key()]], poisonOf(f))
+			w.Meter.Did(1)
 			if what != "" {
 				matters(f, what)
 				f.Notes = append(f.Notes, "in runs of this schedule with other values in its place, "+what+" differed")

@@ -54,6 +54,17 @@ func ReadFile(name string) (*launch.File, error) {
 	if err != nil {
 		return nil, &launch.Error{Pos: launch.Pos{File: name}, Msg: files.Cause(err).Error(), Err: err}
 	}
+	return ReadText(name, src)
+}
+
+// ReadText is ReadFile for a text that is not in its file, as in an editor.
+func ReadText(name string, src []byte) (*launch.File, error) {
+	switch {
+	case strings.HasSuffix(name, ".json"):
+		return launch.ParseJSON(name, src)
+	case len(src) > maxSize:
+		return nil, &launch.Error{Pos: launch.Pos{File: name}, Msg: fmt.Sprintf("%d bytes of YAML; at most %d are read. Large arrays belong into .npy files", len(src), maxSize)}
+	}
 	root, err := parse(name, src)
 	var f *launch.File
 	if err == nil {

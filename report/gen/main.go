@@ -23,9 +23,9 @@ func main() {
 	top := map[string]any{
 		"$schema": "https://json-schema.org/draft/2020-12/schema",
 		"title":   "What muster check --format json writes",
-		"description": "A report; for a file of several launches that do not all overlap, a sequence of them; " +
-			"and in place of both, for bad input and other errors, a failed check. Within one version, fields are added, never renamed, removed or given another meaning.",
-		"oneOf": []any{s.of(reflect.TypeFor[report.Report]()), s.of(reflect.TypeFor[report.Sequence]()), s.of(reflect.TypeFor[report.Failed]())},
+		"description": "A report; for a file of several launches that do not all overlap, a sequence of them; for several files, what is said of each; " +
+			"and in place of all, for bad input and other errors, a failed check. Within one version, fields are added, never renamed, removed or given another meaning.",
+		"oneOf": []any{s.of(reflect.TypeFor[report.Report]()), s.of(reflect.TypeFor[report.Sequence]()), s.of(reflect.TypeFor[report.Files]()), s.of(reflect.TypeFor[report.Failed]())},
 		"$defs": s.defs,
 	}
 	text, err := json.MarshalIndent(top, "", "  ")
@@ -132,7 +132,7 @@ func (s *schema) object(t reflect.Type) map[string]any {
 	for i := range t.NumField() {
 		f := t.Field(i)
 		name, rest, _ := strings.Cut(f.Tag.Get("json"), ",")
-		if name == "-" {
+		if name == "-" || !f.IsExported() {
 			continue
 		}
 		if name == "" {
