@@ -78,7 +78,7 @@ func (s *Site) does() string {
 // message is a finding in a few lines: what is wrong, what is missing and what mends it.
 func (f *Finding) message() string {
 	text := f.Headline
-	for _, part := range []struct{ label, text string }{{"missing", f.Missing}, {"fix", f.Fix}, {"accepted", f.Accepted}, {"replay", f.Replay}} {
+	for _, part := range []struct{ label, text string }{{"missing", f.Missing}, {"stands", strings.Join(f.Stands, "; ")}, {"fix", f.Fix}, {"accepted", f.Accepted}, {"replay", f.Replay}} {
 		if part.text != "" {
 			text += "\n" + part.label + ": " + part.text
 		}

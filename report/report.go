@@ -149,10 +149,13 @@ type Finding struct {
 	Sites    []Site   `json:"sites"`
 	Missing  string   `json:"missing,omitempty"`
 	Fix      string   `json:"fix,omitempty"`
-	Ledger   []string `json:"ledger,omitempty"`
-	Waiting  []Waiter `json:"waiting,omitempty"`
-	Notes    []string `json:"notes,omitempty"`
-	Section  string   `json:"section"` // of the PTX ISA
+	// Stands says what of the kind that is missing the run has nearby, and why it does not
+	// suffice.
+	Stands  []string `json:"stands,omitempty"`
+	Ledger  []string `json:"ledger,omitempty"`
+	Waiting []Waiter `json:"waiting,omitempty"`
+	Notes   []string `json:"notes,omitempty"`
+	Section string   `json:"section"` // of the PTX ISA
 	// Schedule is the first that shows the finding; the fields above describe that run.
 	// Count is how often the same instructions conflicted in this way in it.
 	Schedule string `json:"schedule"`

@@ -208,6 +208,7 @@ func (p *printer) finding(f *Finding) {
 		p.site(&f.Sites[i])
 	}
 	p.optional("missing:", f.Missing)
+	p.list("stands:", f.Stands)
 	if !p.short {
 		p.list("ledger:", f.Ledger)
 		p.waiting(f.Waiting)

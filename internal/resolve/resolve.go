@@ -86,6 +86,9 @@ func (r *Resolver) Finding(f *rules.Finding) report.Finding {
 		Kind: f.Kind, Severity: report.Severity(f.Severity.String()), Headline: r.names(f.Headline),
 		Missing: r.names(f.Missing), Fix: r.names(f.Fix), Count: f.Count, Sites: []report.Site{},
 	}
+	for _, t := range f.Stands {
+		out.Stands = append(out.Stands, r.names(t))
+	}
 	for _, t := range f.Ledger {
 		out.Ledger = append(out.Ledger, r.names(t))
 	}

@@ -404,7 +404,7 @@ func (j *Judge) settle(l *ledger, how parting) {
 	case l.excess != nil:
 		j.add(arrivalsExcess, l.tooMany())
 	case early:
-		j.add(bytesEarly, l.tooEarly())
+		j.add(bytesEarly, j.tooEarly(l))
 		l.word = 0
 	}
 	l.early, l.excess = nil, nil

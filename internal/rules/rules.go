@@ -110,6 +110,10 @@ type Finding struct {
 	Register int32
 	// Count is how often the same instructions met like this.
 	Count int
+	// Need is what the finding lacks, and Stands what of that kind the run has and does not
+	// suffice: package near looks for it.
+	Need   Need
+	Stands []string
 	// Rows says what is known of a race on the operands of a tcgen05.mma.
 	Rows Rows
 	Ties Ties
