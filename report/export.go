@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"unicode"
 )
 
 // An Export writes reports for other programs: compilers' lines for editors, workflow
@@ -119,7 +120,7 @@ func (e *Export) Lines(w io.Writer) error {
 		}
 	}
 	if e.Summary != "" {
-		fmt.Fprintf(&b, "muster: %s\n", e.Summary)
+		fmt.Fprintf(&b, "muster: %s\n", oneLine(e.Summary))
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
@@ -132,7 +133,15 @@ func (g *Gap) at(l *Launch) Place {
 	return Place{File: cmp.Or(l.File, l.PTX), Line: 1, Col: 1}
 }
 
-func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
+// oneLine makes a text one line that moves no terminal's cursor.
+func oneLine(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return '?'
+		}
+		return r
+	}, strings.Join(strings.Fields(strings.ToValidUTF8(s, "?")), " "))
+}
 
 // GitHub writes workflow commands, which GitHub shows at the lines of a change
 // (https://docs.github.com/en/actions/reference/workflow-commands-for-github-actions).

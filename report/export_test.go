@@ -34,7 +34,8 @@ func TestExportEscapes(t *testing.T) {
 		t.Errorf("no reference in %s", b.String())
 	}
 	b.Reset()
-	if err := e.Lines(&b); err != nil || strings.Count(b.String(), "\n") != 2 {
+	e.Reports[0].Findings[0].Sites[0].PTX.File += "\x1b[2J\xff"
+	if err := e.Lines(&b); err != nil || strings.Count(b.String(), "\n") != 2 || strings.ContainsAny(b.String(), "\x1b\xff") {
 		t.Errorf("%d lines of %q, %v", strings.Count(b.String(), "\n"), b.String(), err)
 	}
 }

@@ -153,7 +153,7 @@ func failure(err error) report.Failure {
 	var p *ptx.Error
 	var l *launch.Error
 	var d *machine.DecodeError
-	f := report.Failure{Text: err.Error()}
+	f := report.Failure{Text: plainly(err)}
 	switch {
 	case errors.As(err, &p):
 		f = report.Failure{Text: p.Msg, File: p.File, Line: int(p.Pos.Line), Col: int(p.Pos.Col)}

@@ -39,6 +39,7 @@ Exit status 1 if an array differs, or if the kernel faults or hangs.
 			if err != nil {
 				return err
 			}
+			in.outputs = []string{string(trace)}
 			w, err := c.begin(&in)
 			if err != nil {
 				return err
