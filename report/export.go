@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"muster/internal/diag"
 )
 
 // An Export writes reports for other programs: compilers' lines for editors, workflow
@@ -132,7 +134,7 @@ func (g *Gap) at(l *Launch) Place {
 	return Place{File: cmp.Or(l.File, l.PTX), Line: 1, Col: 1}
 }
 
-func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
+func oneLine(s string) string { return diag.Printable(strings.Join(strings.Fields(s), " ")) }
 
 // GitHub writes workflow commands, which GitHub shows at the lines of a change
 // (https://docs.github.com/en/actions/reference/workflow-commands-for-github-actions).

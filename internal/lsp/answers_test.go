@@ -221,6 +221,33 @@ func TestWatched(t *testing.T) {
 	c.diagnostics(cu, func(l []Diagnostic) bool { return len(l) == 0 })
 }
 
+// TestSaved: for a client that watches no files, saving one is when others are looked at: PTX
+// that a compiler wrote, and a launch file that is gone.
+func TestSaved(t *testing.T) {
+	files := folder(t, "bulk_store/broken_no_fence.ptx", "bulk_store/broken_no_fence.yaml", "bulk_store/broken_no_fence.cu", "bulk_store/out.npy")
+	ptx, path, cu := files[0], files[1], files[2]
+	c := open(t, "")
+	c.opens(cu, read(t, cu))
+	c.diagnostics(cu, code("proxy-raw"))
+	src := read(t, ptx)
+	save := func() {
+		c.notify("textDocument/didSave", string(raw(documentParams{textDocument{uriOf(cu)}})))
+	}
+	line := "\tcp.async.bulk.global.shared::cta"
+	for _, text := range []string{strings.ReplaceAll(src, line, "\tfence.proxy.async.shared::cta;\n"+line), src} {
+		if err := os.WriteFile(ptx, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		save()
+		c.diagnostics(cu, func(l []Diagnostic) bool { return len(l) == 0 == (text != src) })
+	}
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	save()
+	c.diagnostics(cu, func(l []Diagnostic) bool { return len(l) == 0 })
+}
+
 // TestMissing: PTX that is not there is told once, and checked when it comes; a launch file that
 // is deleted says nothing more.
 func TestMissing(t *testing.T) {

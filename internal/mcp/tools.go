@@ -1,11 +1,13 @@
 package mcp
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"reflect"
 
@@ -89,6 +91,22 @@ func define[In any](name, title, description string, do func(*work, *In) (*Answe
 		})
 	}
 	return t
+}
+
+// withoutNulls takes null for an argument that is left out: clients that must name each
+// argument, as of a strict schema, write so.
+func withoutNulls(next mcp.MethodHandler) mcp.MethodHandler {
+	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
+		p, ok := req.GetParams().(*mcp.CallToolParamsRaw)
+		if ok && p != nil && bytes.Contains(p.Arguments, []byte("null")) {
+			var given map[string]json.RawMessage
+			if json.Unmarshal(p.Arguments, &given) == nil {
+				maps.DeleteFunc(given, func(_ string, v json.RawMessage) bool { return string(v) == "null" })
+				p.Arguments, _ = json.Marshal(given)
+			}
+		}
+		return next(ctx, method, req)
+	}
 }
 
 // prepare makes a call of a tool's arguments, and returns the file that its folder is found by.
