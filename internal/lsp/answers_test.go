@@ -55,7 +55,7 @@ func TestHover(t *testing.T) {
 		mark string
 		want []string
 	}{
-		{"mbarrier.try_wait.parity", []string{"PTX ISA 9.7.13.15.16, Parallel Synchronization and Communication Instructions: mbarrier.test\\_wait / mbarrier.try\\_wait", "from PTX 7.8 and sm_90 on", "is completed by, as a run of broken\\_count showed", "`mbarrier.arrive.expect_tx.", "inlined at [broken_count.cu:49]("}},
+		{"mbarrier.try_wait.parity", []string{"PTX ISA (version 9.0) 9.7.13.15.16, Parallel Synchronization and Communication Instructions: mbarrier.test\\_wait / mbarrier.try\\_wait", "from PTX 7.8 and sm_90 on", "is completed by, as a run of broken\\_count showed", "`mbarrier.arrive.expect_tx.", "inlined at [broken_count.cu:49]("}},
 		{"%r10], %r8", []string{"points to `_ZZ4ringE5empty + …`, of 32 bytes", "used as an mbarrier by", "- `mbarrier.init.shared.b64`, lines ", "written at"}},
 		{"_ZZ4ringE4full;", []string{".shared .align 8 .b8 _ZZ4ringE4full[32]", "32 bytes", "used as an mbarrier by"}},
 		{"%tid.x", []string{"special register `%tid.x`"}},
