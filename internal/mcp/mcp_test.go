@@ -315,6 +315,7 @@ func TestErrors(t *testing.T) {
 		{"reduce", map[string]any{"launch": launch, "finding": "race-shared", "runs": 1 << 30}, "runs is"},
 		{"mutate", map[string]any{"launch": launch, "kinds": []string{"sideways"}}, "sideways"},
 		{"barrier", map[string]any{"script": "init full 1\nfull 1 init\n"}, "script:2:"},
+		{"barrier", map[string]any{"script": "# init full 1\n"}, "no operation"},
 		{"barrier", map[string]any{"script": strings.Repeat("# \n", maxScript)}, "at most"},
 		{"init", map[string]any{}, "give ptx"},
 		{"init", map[string]any{"ptx_text": ".version 8.0\n.target sm_90\n.address_size 64\n"}, "the PTX has no kernel"},

@@ -30,7 +30,7 @@ var tools = []*tool{
 		"Find races, missing fences, deadlocks and broken mbarrier protocol in a PTX kernel, for every schedule of one launch. Clean speaks of all schedules; incomplete says what was not decided and why. Each finding has both accesses with their lines, what is missing, and a fix.",
 		(*work).check, either[report.Report, report.Sequence]),
 	define("explain", "Explain a kind of finding, or launch files",
-		"What a kind of finding means, why it is wrong by the PTX ISA, how to mend it, with a wrong and a right kernel. Topics: a kind (proxy-raw), launch (the form of launch files), sums (how tensor cores add); none lists all kinds.",
+		"What a kind of finding means, why it is wrong by the PTX ISA, how to mend it, with a wrong and a right kernel. Topics: a kind (proxy-raw), incomplete and C0 to C10 (what such a verdict leaves open, and what to do), launch (the form of launch files), sums (how tensor cores add); none lists all kinds.",
 		(*work).explain, nil),
 	define("run", "Run a kernel and compare its results",
 		"Execute a launch under one schedule, without checks: what the kernel prints, each buffer against what the launch expects of it, and a digest of each buffer, which is the same for the same bytes. Call it before and after a mend to see that the results stay.",

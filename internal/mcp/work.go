@@ -23,7 +23,7 @@ import (
 )
 
 type explainArguments struct {
-	Topic string `json:"topic,omitempty" jsonschema:"a kind of finding, launch or sums; none lists the kinds"`
+	Topic string `json:"topic,omitempty" jsonschema:"a kind of finding, incomplete, a condition from C0 to C10, launch or sums; none lists the kinds"`
 	spent
 }
 
@@ -325,11 +325,13 @@ func (w *work) reduce(in *reduceArguments) (*Answer, error) {
 	}
 	form := smaller{r.ID, append([]string{}, r.Changes...), text.String(), w.brief(r.Schedule.String()), r.All}
 	answer.WriteReduced(&b, r)
-	fmt.Fprintf(&b, "\nschedule %s\n\nlaunch_text:\n%s", form.Schedule, form.Launch)
+	fmt.Fprintf(&b, "\nschedule %s\n", form.Schedule)
+	launch := form.Launch
 	if size(form) > maxData {
 		form.Launch = ""
-		b.WriteString("\nthe data leaves launch_text out\n")
+		b.WriteString("the data leaves launch_text out\n")
 	}
+	fmt.Fprintf(&b, "\nlaunch_text:\n%s", launch)
 	return &Answer{Text: cut(b.String(), w.chars), Data: data(form)}, nil
 }
 
@@ -403,6 +405,9 @@ func (w *work) barrier(in *barrierArguments) (*Answer, error) {
 	s, err := script.Parse("script", []byte(in.Script))
 	if err != nil {
 		return nil, err
+	}
+	if s.Empty() {
+		return nil, errors.New("script: no operation is in it")
 	}
 	r, err := s.Run()
 	if err != nil {
