@@ -84,6 +84,25 @@ func TestHover(t *testing.T) {
 	}
 }
 
+// TestNeeds: an instruction is as new as the newest of its modifiers and operands, and has the
+// number of its section in one version of the ISA, which is said.
+func TestNeeds(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "k.ptx")
+	src := ".version 9.4\n.target sm_100a\n.address_size 64\n.visible .entry k()\n{\n.reg .pred %p;\n.reg .b16 %h;\n.reg .b32 %r;\n.reg .b64 %rd;\n" +
+		"bar.sync 0;\nbar.cta.sync 1;\nmbarrier.try_wait.parity.relaxed.cluster.shared::cta.b64 %p, [%r], 0;\n" +
+		"cp.async.bulk.global.shared::cta.bulk_group.cp_mask [%rd], [%r], 16, %h;\nfabric.wait.sync_restrict::reads;\nret;\n}\n"
+	c := open(t, "")
+	c.opens(path, src)
+	for mark, want := range map[string]string{
+		"bar.sync 0": "from PTX 1.0 and sm_10 on", "bar.cta": "from PTX 7.8 and sm_10 on", "mbarrier.try": "from PTX 8.6 and sm_90 on",
+		"cp.async": "from PTX 8.6 and sm_100 on", "fabric": "PTX ISA (version 9.4) 9.7.11.5.6, Fabric Instructions: fabric.wait",
+	} {
+		if got := c.hover(at(path, src, mark)); !strings.Contains(got, want) {
+			t.Errorf("%s: %q lacks %q", mark, got, want)
+		}
+	}
+}
+
 // TestSource jumps from lines of CUDA C++ to PTX and back, and between waits and arrivals.
 func TestSource(t *testing.T) {
 	files := folder(t, "ring/ring.ptx", "ring/ring.cu")

@@ -115,7 +115,8 @@ func (v *view) instruction(x *index, i int) string {
 	if title := sections()[f.Section]; title != "" {
 		fmt.Fprintf(&b, ", %s", escape(title))
 	}
-	fmt.Fprintf(&b, "\n\nfrom PTX %d.%d and sm_%d%s on; class %s", f.Version.Major, f.Version.Minor, f.SM.Number, f.SM.Suffix, f.Class)
+	version, sm := in.Needs()
+	fmt.Fprintf(&b, "\n\nfrom PTX %d.%d and sm_%d%s on; class %s", version.Major, version.Minor, sm.Number, sm.Suffix, f.Class)
 	if v.o.Row != nil {
 		row := v.o.Row(f)
 		executed := "yes"
