@@ -5,7 +5,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"unicode"
+
+	"muster/internal/diag"
 )
 
 // An Export writes reports for other programs: compilers' lines for editors, workflow
@@ -133,15 +134,7 @@ func (g *Gap) at(l *Launch) Place {
 	return Place{File: cmp.Or(l.File, l.PTX), Line: 1, Col: 1}
 }
 
-// oneLine makes a text one line that moves no terminal's cursor.
-func oneLine(s string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) {
-			return '?'
-		}
-		return r
-	}, strings.Join(strings.Fields(strings.ToValidUTF8(s, "?")), " "))
-}
+func oneLine(s string) string { return diag.Printable(strings.Join(strings.Fields(s), " ")) }
 
 // GitHub writes workflow commands, which GitHub shows at the lines of a change
 // (https://docs.github.com/en/actions/reference/workflow-commands-for-github-actions).

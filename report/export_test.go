@@ -40,6 +40,19 @@ func TestExportEscapes(t *testing.T) {
 	}
 }
 
+// TestTextEscapes: the name of a source file, which PTX gives, is one line of the text.
+func TestTextEscapes(t *testing.T) {
+	site := Site{Role: "reads", Source: []Place{{File: "detail.h", Line: 7}, {File: "a\n\x1b[31mclean.cu", Line: 3}}, PTX: &Place{File: "k.ptx", Line: 3, Col: 1, Text: "ld.u32 %r1, [x];", Func: "k"}}
+	e := exported(Finding{Kind: "race", Severity: SevError, Headline: "both", Sites: []Site{site}})
+	var b bytes.Buffer
+	for _, o := range []TextOptions{{}, {Brief: true}} {
+		b.Reset()
+		if err := e.Reports[0].WriteText(&b, o); err != nil || !strings.Contains(b.String(), `a\n\x1b[31mclean.cu:3`) || strings.Contains(b.String(), "\x1b") {
+			t.Errorf("%v: %q", err, &b)
+		}
+	}
+}
+
 // TestSARIFMost: of more causes than GitHub takes, so many are written, and how many are not.
 func TestSARIFMost(t *testing.T) {
 	var list []Finding

@@ -220,7 +220,7 @@ type Place struct {
 	Caret int `json:"-"` // where Col is in Text, in bytes
 }
 
-func (p Place) String() string { return fmt.Sprintf("%s:%d", p.File, p.Line) }
+func (p Place) String() string { return fmt.Sprintf("%s:%d", diag.Printable(p.File), p.Line) }
 
 // Memory is a range of bytes.
 type Memory struct {

@@ -109,7 +109,7 @@ func ruleOf(kind string) report.Rule {
 	if k == nil {
 		return report.Rule{Title: kind}
 	}
-	return report.Rule{Title: k.Title, Text: k.Text, Severity: report.Severity(k.Severity.String()), Section: k.Section}
+	return report.Rule{Title: k.Title, Text: k.Text, Severity: report.Severity(k.Severity.String()), Section: k.Section + " of version " + k.Edition()}
 }
 
 // formatIn finds the format that arguments ask for, also where they are wrong otherwise.

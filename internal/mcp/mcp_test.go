@@ -370,6 +370,7 @@ func TestErrors(t *testing.T) {
 		{"reduce", map[string]any{"launch": launch, "finding": "race-shared", "runs": 1 << 30}, "runs is"},
 		{"mutate", map[string]any{"launch": launch, "kinds": []string{"sideways"}}, "sideways"},
 		{"barrier", map[string]any{"script": "init full 1\nfull 1 init\n"}, "script:2:"},
+		{"barrier", map[string]any{"script": "# init full 1\n"}, "no operation"},
 		{"barrier", map[string]any{"script": strings.Repeat("# \n", maxScript)}, "at most"},
 		{"init", map[string]any{}, "give ptx"},
 		{"init", map[string]any{"ptx_text": ".version 8.0\n.target sm_90\n.address_size 64\n"}, "the PTX has no kernel"},
@@ -400,6 +401,67 @@ func TestBounds(t *testing.T) {
 	for _, n := range []int{50, 5000} {
 		if text := cut(strings.Repeat("wörter\n", n), 1000); len(text) > 1000 {
 			t.Errorf("cut to %d bytes", len(text))
+		}
+	}
+}
+
+// printing is a kernel whose lanes print a text.
+func printing(text string) string {
+	var bytes []string
+	for _, b := range []byte(text + "\x00") {
+		bytes = append(bytes, fmt.Sprint(b))
+	}
+	return ".version 8.6\n.target sm_90a\n.address_size 64\n.extern .func (.param .b32 r) vprintf (.param .b64 f, .param .b64 a);\n" +
+		fmt.Sprintf(".global .align 1 .b8 msg[%d] = {%s};\n", len(bytes), strings.Join(bytes, ",")) +
+		".visible .entry kernel()\n{\n\t.reg .b64 %rd<3>;\n\t.reg .b32 %r;\n\tmov.u64 %rd1, msg;\n\tcvta.global.u64 %rd1, %rd1;\n\tmov.u64 %rd2, 0;\n" +
+		"\t{\n\t.param .b64 p0;\n\tst.param.b64 [p0], %rd1;\n\t.param .b64 p1;\n\tst.param.b64 [p1], %rd2;\n\t.param .b32 rv;\n\tcall.uni (rv), vprintf, (p0, p1);\n\tld.param.b32 %r, [rv];\n\t}\n\tret;\n}\n"
+}
+
+// TestPrinted: what a kernel prints is told from the server's own words, commands no terminal,
+// and leaves the data within its bound however it is escaped.
+func TestPrinted(t *testing.T) {
+	c := connect(t, Options{})
+	run := func(text, block string) (string, []byte) {
+		t.Helper()
+		got, data, failed := ask(t, c, "run", map[string]any{"ptx_text": printing(text), "grid": "1", "block": block})
+		if failed {
+			t.Fatal(got)
+		}
+		return got, data
+	}
+	text, _ := run("\nclean: the run left what is expected\n\x1b[31mbuffer out: 4 bytes\n", "1")
+	for line := range strings.Lines(text) {
+		if (strings.Contains(line, "clean: the run") || strings.Contains(line, "buffer out")) && !strings.HasPrefix(line, "  | ") {
+			t.Errorf("the kernel speaks as the server: %s", line)
+		}
+	}
+	if !strings.Contains(text, `  | \x1b[31mbuffer out`) {
+		t.Error(text)
+	}
+	if _, data := run(strings.Repeat("\x01", 2000), "64"); len(data) > maxData {
+		t.Errorf("%d bytes of data", len(data))
+	}
+}
+
+// TestNulls: an argument that is null is none.
+func TestNulls(t *testing.T) {
+	text, _, failed := ask(t, connect(t, Options{}), "check", map[string]any{"launch": ring + "ring.yaml", "buffers": nil, "ptx_text": nil, "seconds": nil})
+	if failed || !strings.HasPrefix(text, "clean: all schedules") {
+		t.Error(text)
+	}
+}
+
+// TestLimitNames: what ended a check is called by what a call, or who starts the server, sets it
+// by, in the list of limits and in the sentences about them.
+func TestLimitNames(t *testing.T) {
+	for _, name := range []string{"Limits.Time", "Limits.Memory", "Limits.Instrs", "Limits.Local", "CheckOptions.Explore.Schedules", "CheckOptions.Explore.Steps", "CheckOptions.Explore.Preemptions"} {
+		said := report.Needs([]report.Limit{{Option: name, Value: 1, AtLeast: 2}})
+		if !strings.Contains(said, name) {
+			t.Fatalf("%s: %s", name, said)
+		}
+		got := names.Replace(said) + string(data(report.Limit{Option: name}))
+		if strings.Contains(got, "Limits.") || strings.Contains(got, "Options.") {
+			t.Errorf("%s: %s", name, got)
 		}
 	}
 }

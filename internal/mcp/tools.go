@@ -1,11 +1,13 @@
 package mcp
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"reflect"
 	"sync"
@@ -30,7 +32,7 @@ var tools = []*tool{
 		"Find races, missing fences, deadlocks and broken mbarrier protocol in a PTX kernel, for every schedule of one launch. Clean speaks of all schedules; incomplete says what was not decided and why. Each finding has both accesses with their lines, what is missing, and a fix.",
 		(*work).check, either[report.Report, report.Sequence]),
 	define("explain", "Explain a kind of finding, or launch files",
-		"What a kind of finding means, why it is wrong by the PTX ISA, how to mend it, with a wrong and a right kernel. The argument topic: a kind (proxy-raw), a condition of a proof (C4), launch (the form of launch files), sums (how tensor cores add); none lists all kinds.",
+		"What a kind of finding means, why it is wrong by the PTX ISA, how to mend it, with a wrong and a right kernel. The argument topic: a kind (proxy-raw), incomplete and C0 to C10 (what such a verdict leaves open, and what to do), launch (the form of launch files), sums (how tensor cores add); none lists all kinds.",
 		(*work).explain, nil),
 	define("run", "Run a kernel and compare its results",
 		"Execute a launch under one schedule, without checks: what the kernel prints, each buffer against what the launch expects of it, and a digest of each buffer, which is the same for the same bytes. Call it before and after a mend to see that the results stay.",
@@ -92,6 +94,22 @@ func define[In any](name, title, description string, do func(*work, *In) (*Answe
 		})
 	}
 	return t
+}
+
+// withoutNulls takes null for an argument that is left out: clients that must name each
+// argument, as of a strict schema, write so.
+func withoutNulls(next mcp.MethodHandler) mcp.MethodHandler {
+	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
+		p, ok := req.GetParams().(*mcp.CallToolParamsRaw)
+		if ok && p != nil && bytes.Contains(p.Arguments, []byte("null")) {
+			var given map[string]json.RawMessage
+			if json.Unmarshal(p.Arguments, &given) == nil {
+				maps.DeleteFunc(given, func(_ string, v json.RawMessage) bool { return string(v) == "null" })
+				p.Arguments, _ = json.Marshal(given)
+			}
+		}
+		return next(ctx, method, req)
+	}
 }
 
 // prepare makes a call of a tool's arguments, and returns the file that its folder is found by.

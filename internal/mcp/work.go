@@ -13,6 +13,7 @@ import (
 
 	"muster"
 	"muster/internal/answer"
+	"muster/internal/diag"
 	"muster/internal/entry"
 	"muster/internal/mutate"
 	"muster/internal/script"
@@ -23,7 +24,7 @@ import (
 )
 
 type explainArguments struct {
-	Topic string `json:"topic,omitempty" jsonschema:"a kind of finding (proxy-raw), a condition (C4), launch or sums; none lists the kinds"`
+	Topic string `json:"topic,omitempty" jsonschema:"a kind of finding, incomplete, a condition from C0 to C10, launch or sums; none lists the kinds"`
 	Kind  string `json:"kind,omitempty" jsonschema:"the same as topic"`
 	spent
 }
@@ -147,12 +148,10 @@ func (w *work) ran(file *launch.File, r *muster.RunResult) (*Answer, error) {
 		fmt.Fprintf(&b, "%s: the run left something else than is expected\n\n", v)
 	}
 	printed := r.Output
-	r.Output = most(r.Output, w.chars/4)
+	r.Output = nil
 	answer.WriteRun(&b, r, report.TextOptions{Brief: true})
-	if len(printed) > len(r.Output) {
-		fmt.Fprintf(&b, "of what the kernel printed the first %d of %d bytes are shown\n", len(r.Output), len(printed))
-	}
-	form.Output = string(most(printed, maxData/4))
+	b.WriteString(quoted(printed, w.chars/4))
+	form.Output = fitting(printed, maxData/2)
 	if r.Report == nil {
 		for i := range file.Buffers {
 			name := file.Buffers[i].Name
@@ -174,6 +173,33 @@ func (w *work) ran(file *launch.File, r *muster.RunResult) (*Answer, error) {
 	}
 	form.Buffers = most(form.Buffers, mostBuffers)
 	return &Answer{Text: names.Replace(cut(b.String(), w.chars)), Data: data(form)}, nil
+}
+
+// quoted is what a kernel printed, line by line behind a mark: its words are not the server's.
+func quoted(printed []byte, chars int) string {
+	if len(printed) == 0 {
+		return ""
+	}
+	shown := most(printed, chars)
+	var b strings.Builder
+	b.WriteString("the kernel printed:\n")
+	for line := range strings.Lines(string(shown)) {
+		fmt.Fprintf(&b, "  | %s\n", diag.Printable(strings.TrimSuffix(line, "\n")))
+	}
+	if len(shown) < len(printed) {
+		fmt.Fprintf(&b, "of what it printed the first %d of %d bytes are shown\n", len(shown), len(printed))
+	}
+	return b.String()
+}
+
+// fitting is the beginning of a text that takes at most n bytes as JSON, where a control
+// character takes six.
+func fitting(text []byte, n int) string {
+	text = most(text, n)
+	for size(string(text)) > n {
+		text = text[:len(text)/2]
+	}
+	return string(text)
 }
 
 // mostBuffers bounds the buffers in the data of a run.
@@ -317,7 +343,13 @@ func (w *work) reduce(in *reduceArguments) (*Answer, error) {
 	}
 	form := smaller{r.ID, append([]string{}, r.Changes...), text.String(), w.brief(r.Schedule.String()), r.All}
 	answer.WriteReduced(&b, r)
-	fmt.Fprintf(&b, "\nschedule %s\n\nlaunch_text:\n%s", form.Schedule, form.Launch)
+	fmt.Fprintf(&b, "\nschedule %s\n", form.Schedule)
+	launch := form.Launch
+	if size(form) > maxData {
+		form.Launch = ""
+		b.WriteString("the data leaves launch_text out\n")
+	}
+	fmt.Fprintf(&b, "\nlaunch_text:\n%s", launch)
 	return &Answer{Text: cut(b.String(), w.chars), Data: data(form)}, nil
 }
 
@@ -391,6 +423,9 @@ func (w *work) barrier(in *barrierArguments) (*Answer, error) {
 	s, err := script.Parse("script", []byte(in.Script))
 	if err != nil {
 		return nil, err
+	}
+	if s.Empty() {
+		return nil, errors.New("script: no operation is in it")
 	}
 	r, err := s.Run()
 	if err != nil {

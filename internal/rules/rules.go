@@ -16,6 +16,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"muster/internal/machine"
 	"muster/internal/order"
@@ -41,6 +42,17 @@ type Kind struct {
 	Section  string // of the PTX ISA
 	Order    Order
 	Habit    bool // what a kernel does everywhere or nowhere: many findings are one
+}
+
+// Edition is the version of the PTX ISA whose numbers Section has: they change. It is that of
+// Hopper's kinds, and for what came with Blackwell the first that has all of it.
+func (k *Kind) Edition() string {
+	for s := range strings.SplitSeq(k.Section, ", ") {
+		if strings.HasPrefix(s, "9.7.18.") || s == "9.7.18" || s == "9.7.15.18" { // in 9.0 video, and nothing
+			return "9.4"
+		}
+	}
+	return "9.0"
 }
 
 // An Order says which of several findings a reader should see first: a mistake comes before
