@@ -90,6 +90,7 @@ type Barrier struct {
 	broken     atomic.Bool // a completion function did not return
 	careful    bool        // initial value of the word's careful bit in each phase
 	few        bool        // at most one goroutine waits, as a rule: it sleeps in a slot
+	sole       bool        // only one goroutine uses the slots: a pipeline's
 	paces      bool        // its phases are what the tuner measures
 	due        uint32      // arrivals to drop when the next phase starts
 	tuner      *tuner
@@ -121,7 +122,6 @@ func New(expected int, opts ...Option) *Barrier {
 	for i := range b.pair {
 		b.pair[i].barrier, b.pair[i].cond.L = b, &b.pair[i]
 	}
-	b.few = expected <= 2
 	b.tuner, b.paces = newTuner(max(2, expected)), true
 	if tracing.Load() {
 		b.trace = new(trace)
@@ -132,6 +132,7 @@ func New(expected int, opts ...Option) *Barrier {
 	if b.trace != nil {
 		register(b)
 	}
+	b.few = expected <= 2 && b.trace == nil
 	b.careful = b.trace != nil || b.completion != nil
 	w, _ := Init(uint32(expected))
 	b.expected.Store(uint32(expected))
@@ -313,18 +314,33 @@ func (b *Barrier) do(op string, c change) uint64 {
 // latch. For any other it returns 0. The counts are negated, so it is an addition, whose carry ends the
 // phase: Word.Arrive in a few instructions, which leaves little time for conflicts.
 func (b *Barrier) once(v uint64) uint64 {
-	f := v >> pendingShift & countMask
-	if f == 0 || v&(latched|careful) != 0 {
-		return 0
-	}
-	if f < countMask {
+	if f := v >> pendingShift & countMask; f-1 < countMask-1 && v&(latched|careful) == 0 {
 		return v + 1<<pendingShift
 	}
+	return b.last(v)
+}
+
+// last is once for the arrival that ends the phase.
+func (b *Barrier) last(v uint64) uint64 {
 	e := uint64(-b.expected.Load() & countMask)
-	if e == 0 || v>>txShift&txMask != 0 || low(v) == lowMask {
+	if v>>pendingShift&countMask != countMask || v&(latched|careful|txMask<<txShift) != 0 || e == 0 || low(v) == lowMask {
 		return 0
 	}
 	return v&^(countMask<<pendingShift|ownField)&^(1<<phaseBit) | e<<pendingShift | (low(v)+1)&1<<phaseBit | (low(v)+1)>>1<<expectedShift
+}
+
+// quick is one arrival of the simplest kind, and reports whether it was possible. For any other it has
+// changed nothing.
+func (b *Barrier) quick() bool {
+	v := b.word.Load()
+	next := b.once(v)
+	if next == 0 || !b.word.CompareAndSwap(v, next) {
+		return false
+	}
+	if low(next) != low(v) {
+		b.ended(low(v))
+	}
+	return true
 }
 
 // recent returns the phase p in which a change was made. If the epoch changed around the change, only p's
@@ -334,6 +350,10 @@ func (b *Barrier) recent(p, epoch uint64) uint64 {
 	if b.epoch.Load() == epoch {
 		return p
 	}
+	return b.lately(p)
+}
+
+func (b *Barrier) lately(p uint64) uint64 {
 	now := b.now()
 	return now - (now-p)&lowMask
 }

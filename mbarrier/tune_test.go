@@ -27,7 +27,7 @@ func (w world) live(t *tuner, now *time.Duration, span time.Duration, best mode)
 		if *now += d; m != best {
 			elsewhere += d
 		}
-		t.took(*now, float64(d)/window)
+		t.took(d)
 	}
 	return elsewhere
 }
@@ -86,8 +86,7 @@ func TestTunerRest(t *testing.T) {
 	for tuner.mode.Load() != yielding {
 		w.live(tuner, &now, 10*time.Microsecond, handOver)
 	}
-	now += 10 * time.Second
-	tuner.took(now, float64(10*time.Second)/window)
+	tuner.took(10 * time.Second)
 	w.live(tuner, &now, time.Second, yielding)
 	if tuner.home.Load() != yielding {
 		t.Errorf("at home in mode %d after a rest", tuner.home.Load())
