@@ -40,7 +40,8 @@ type tuner struct {
 	phase   atomic.Uint64 // of the last one, plus 1
 	lost    atomic.Int64  // nanoseconds that they took
 	settles atomic.Bool   // the mode has just changed
-	_       [28]byte
+	calm    atomic.Bool   // long enough ago to settle again
+	_       [24]byte
 
 	ticking atomic.Bool // who set it owns what follows
 	n       int         // goroutines that meet
@@ -66,6 +67,7 @@ const (
 	settling = 3    // windows after a change of mode that do not count: goroutines change processors
 	samples  = 7    // windows of which the median counts
 	gain     = 0.95 // of the time at home
+	parkGain = 0.98 // where waiters sleep at home and on trial: a wrong move costs little
 	patience = 64
 	minPause = time.Millisecond
 	maxPause = 4 * time.Second
@@ -116,17 +118,17 @@ func (t *tuner) watches() bool { return t.settles.Load() || t.vain.Load() > 0 }
 
 // inVain is told by a waiter that in phase p it spun or yielded for d, in mode m, to no use. That ends a
 // trial, and a stay if it happens in another phase of the window too: once may be the operating system, which
-// took the processor away from a thread, and would have in any mode. Spinning at home first settles again:
-// after a rest of the program its goroutines begin on one processor.
+// took the processor away from a thread, and would have in any mode. Spinning first settles again, once: after
+// a rest of the program its goroutines begin on one processor.
 func (t *tuner) inVain(m mode, p uint64, d time.Duration) {
 	if t.phase.Swap(p+1) == p+1 {
 		return
 	}
 	t.lost.Add(int64(d))
-	if home := t.home.Load(); m != home {
-		t.mode.CompareAndSwap(m, home)
-	} else if m == spinning && !t.settles.Load() {
+	if m == spinning && !t.settles.Load() && t.calm.Swap(false) {
 		t.settles.Store(true)
+	} else if home := t.home.Load(); m != home {
+		t.mode.CompareAndSwap(m, home)
 	} else if t.vain.Add(1) >= enough {
 		t.mode.CompareAndSwap(m, handOver)
 	}
@@ -213,6 +215,7 @@ func (t *tuner) median() float64 {
 
 // stay compares windows at home with earlier ones, and begins a trial if one is due.
 func (t *tuner) stay() {
+	t.calm.Store(true)
 	here, before := t.median(), t.means[t.set]
 	t.learn(here)
 	if here > 2*before || 2*here < before { // other times: what lost may win now
@@ -266,7 +269,11 @@ func (t *tuner) judge() {
 	t.learn(t.median())
 	home := t.home.Load()
 	here, there := t.means[home], t.means[t.set]
-	if there >= gain*here {
+	most := gain
+	if home <= broadcast && t.set <= broadcast {
+		most = parkGain
+	}
+	if there >= most*here {
 		t.reject(time.Duration((t.median()-here)*window*(settling+samples)), false)
 		return
 	}
@@ -309,6 +316,7 @@ func (t *tuner) postpone(m mode, d time.Duration) {
 func (t *tuner) enter(m mode) {
 	t.since, t.count, t.settled, t.long = t.now, 0, 0, 0
 	t.settles.Store(true)
+	t.calm.Store(true)
 	t.set = m
 	t.mode.Store(m)
 }
