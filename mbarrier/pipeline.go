@@ -60,11 +60,15 @@ func NewPipeline(stages, producers, consumers int, opts ...Option) *Pipeline {
 		p.empty = append(p.empty, New(consumers, append(opts[:len(opts):len(opts)], WithName(fmt.Sprintf("%sempty[%d]", name, i)))...))
 		p.full[i].tuner, p.empty[i].tuner = t, t
 		p.full[i].paces, p.empty[i].paces = i == 0, false
-		p.full[i].few, p.empty[i].few = false, false
-		p.full[i].sole, p.empty[i].sole = consumers == 1 && p.full[i].trace == nil, producers == 1 && p.empty[i].trace == nil
+		p.full[i].own(consumers)
+		p.empty[i].own(producers)
 	}
 	return p
 }
+
+// own reserves the slots of a pipeline's barrier for the one that waits on its side, if it is one. Others may
+// wait too, by [Pipeline.Barriers]: they sleep in the crowd.
+func (b *Barrier) own(waiters int) { b.few, b.sole = false, waiters == 1 && b.trace == nil }
 
 // Stages returns the number of stages.
 func (p *Pipeline) Stages() int { return len(p.full) }

@@ -188,8 +188,9 @@ func (t *tuner) took(span time.Duration) {
 	}
 }
 
-// settle counts a window after a change of mode, which began at before. Spinning has settled only when an idle processor has had
-// the time to wake. At home again, the trial turns out to have cost what these windows took too long.
+// settle counts a window after a change of mode, which began at before. Spinning has settled only when an
+// idle processor has had the time to wake. At home again, the trial turns out to have cost what these windows
+// took too long.
 func (t *tuner) settle(before time.Duration) {
 	if t.settled == 0 {
 		t.unrest = before

@@ -156,7 +156,7 @@ func (b *Barrier) pace(p uint64) {
 }
 
 func (b *Barrier) wake(p uint64) {
-	b.pair[p&1].cond.Signal()
+	b.pair[p&1].cond.Broadcast()
 	if b.crowd.sleepers.Load() {
 		b.crowd.Mutex.Lock()
 		b.rouse() // unlocks the Mutex
@@ -169,7 +169,7 @@ func (b *Barrier) wake(p uint64) {
 // nothing, so waiting is a loop.
 type slot struct {
 	cond    sync.Cond
-	until   atomic.Uint64 // the phase that the owner waits for, plus 1; 0 if there is none
+	until   atomic.Uint64 // the phase that the owner waits for, plus 1; 0 if free
 	barrier *Barrier
 }
 
@@ -187,8 +187,8 @@ func (s *slot) Unlock() {
 	}
 }
 
-// bed returns the condition on which the barrier's only waiter is to wait for phase p, or nil if p is over.
-// The waiter itself calls Wait, and then bed again: see arriveAndAwait for what a frame costs.
+// bed returns the condition on which the barrier's only waiter is to wait for phase p, or nil if p is over
+// soon. The waiter itself calls Wait, and looks again: see arriveAndAwait for what a frame costs.
 func (b *Barrier) bed(p uint64) *sync.Cond {
 	if !b.tuner.parks() && b.soon(p) {
 		return nil
@@ -214,11 +214,11 @@ type crowd struct {
 func (*crowd) Lock()     {}
 func (c *crowd) Unlock() { c.Mutex.Unlock() }
 
-// rouse wakes the sleepers, one by one or at once; the caller holds the Mutex, which it unlocks. One by one, each hands
-// its processor over to the next when it sleeps again: the woken goroutine is the next to run where the
-// waker ran. That spares the run queues, and whoever waits there. A rouse adds the sleepers to the chain
-// and wakes one; everyone who wakes takes itself off and wakes the next if any is left. So there are as
-// many signals as sleepers, and they wake the oldest first.
+// rouse wakes the sleepers, one by one or at once; the caller holds the Mutex, which it unlocks. One by one,
+// each hands its processor over to the next when it sleeps again: the woken goroutine is the next to run where
+// the waker ran. That spares the run queues, and whoever waits there. A rouse adds the sleepers to the chain
+// and wakes one; everyone who wakes takes itself off and wakes the next if any is left. So there are as many
+// signals as sleepers, and they wake the oldest first.
 func (b *Barrier) rouse() {
 	c := &b.crowd
 	c.sleepers.Store(false)
