@@ -207,6 +207,8 @@ type Site struct {
 	// Stretch numbers the instructions that are executed together with no synchronization
 	// among them, from 1; 0 if it is not known.
 	Stretch int `json:"-"`
+	// Around names what stands before and behind the instruction, for the fingerprint.
+	Around string `json:"-"`
 }
 
 // A Place is a line of a text. Col counts bytes from 1; 0 if it is not known.

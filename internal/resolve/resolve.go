@@ -168,10 +168,29 @@ func (r *Resolver) site(s *rules.Site) report.Site {
 	if s.PC >= 0 && int(s.PC) < len(r.parts) {
 		out.Stretch = int(r.parts[s.PC]) + 1
 	}
+	out.Around = r.around(s.PC)
 	if s.Len > 0 {
 		out.Memory = r.memory(s)
 	}
 	return out
+}
+
+// around names the instructions nearest to one in the text that do more than compute or
+// branch: two before it and two after it. It tells places apart that do the same, whatever
+// their lines and registers are.
+func (r *Resolver) around(pc int32) string {
+	if pc < 0 {
+		return ""
+	}
+	nearest := func(from, by int32) (list []string) {
+		for p := from; p >= 0 && int(p) < r.Program.Len() && len(list) < 2; p += by {
+			if in := r.Program.Inst(p); in != nil && in.Effect()&^(ptx.Computes|ptx.None|ptx.Branches|ptx.BranchesByTable) != 0 {
+				list = append(list, machine.Name(in))
+			}
+		}
+		return list
+	}
+	return strings.Join(nearest(pc-1, -1), ",") + ";" + strings.Join(nearest(pc+1, 1), ",")
 }
 
 // ptxPlace returns the place of an instruction; nil for a negative pc.
