@@ -147,7 +147,7 @@ func replay(t *testing.T, block string) bool {
 func TestExplainEveryKind(t *testing.T) {
 	for _, k := range rules.Kinds() {
 		status, out, _ := run(t, "explain", k.Name)
-		for _, want := range []string{k.Name + " (" + k.Severity.String() + "): " + k.Title, "PTX ISA " + k.Section, strings.TrimSpace(k.Text), "\nWrong:\n\n    ", "\nRight:\n\n    "} {
+		for _, want := range []string{k.Name + " (" + k.Severity.String() + "): " + k.Title, "PTX ISA (version " + k.Edition() + ") " + k.Section, strings.TrimSpace(k.Text), "\nWrong:\n\n    ", "\nRight:\n\n    "} {
 			if status != 0 || !strings.Contains(out, want) {
 				t.Errorf("explain %s: exit %d, no %q", k.Name, status, want)
 			}

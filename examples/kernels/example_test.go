@@ -96,9 +96,9 @@ func ExampleRoles() {
 	// Output:
 	// clean: all schedules of this launch, 1 CTA, 160 threads, for every content of the buffers
 	// 4 findings (3 errors, 1 warning) at 13 places in 7 schedules, 1 CTA, 160 threads
-	// overwrite-in-flight ring.go:33 ring.go:33: 128 bytes at buf of CTA 0: bulk copy of warp 0 of CTA 0 overwrites what bulk copy of warp 0 of CTA 0 may still be writing
 	// race-shared ring.go:33 ring.go:42: 4 bytes at buf of CTA 0: lane 0 of warp 1 of CTA 0 reads and bulk copy of warp 0 of CTA 0 writes, in no order
 	// arrivals-excess ring.go:20 ring.go:32 ring.go:32: the mbarrier at full of CTA 0 counts 1 arrival a phase, and more come: lane 0 of warp 0 of CTA 0 arrives in phase 0, where 0 are pending, and the card ends the launch
+	// overwrite-in-flight ring.go:33 ring.go:33: 128 bytes at buf of CTA 0: bulk copy of warp 0 of CTA 0 overwrites what bulk copy of warp 0 of CTA 0 may still be writing
 }
 
 func ExampleRing() {
@@ -135,7 +135,7 @@ func ExamplePingPong() {
 	// clean: all schedules of this launch, 1 CTA, 128 threads, for every content of the buffers
 	// 4 findings (4 errors) at 12 places in 12 schedules, 1 CTA, 128 threads
 	// named-barrier-mismatch copies.go:106 copies.go:110: named barrier 1 of CTA 0: warp 3 comes to generation 1 without knowing that generation 0 is complete: it may fill that one instead
-	// race-shared copies.go:114 copies.go:112: 4 bytes at buf+132 of CTA 0: lane 1 of warp 3 of CTA 0 writes and lane 0 of warp 1 of CTA 0 reads, in no order
+	// race-shared copies.go:114 copies.go:114: 4 bytes at buf+128 of CTA 0: lane 0 of warp 1 of CTA 0 writes and lane 0 of warp 3 of CTA 0 writes, in no order
 }
 
 func ExampleClusterReduce() {
@@ -143,7 +143,7 @@ func ExampleClusterReduce() {
 	say(kernels.ClusterReduce, "a CTA exits while others read it")
 	// Output:
 	// clean: all schedules of this launch, 8 CTAs, 512 threads, for every content of the buffers
-	// 3 findings (3 errors) in 7 schedules, 8 CTAs, 512 threads
+	// 1 finding (1 error) at 3 places in 7 schedules, 8 CTAs, 512 threads
 	// exit-before-remote copies.go:175: CTA 1 may have ended when lane 0 of warp 0 of CTA 0 reads there
 }
 
@@ -161,7 +161,7 @@ func ExampleProduct() {
 	say(kernels.Product, "the sums are read in flight")
 	// Output:
 	// clean: all schedules of this launch, 1 CTA, 128 threads, for every content of the buffers
-	// 5 findings (5 errors) in 7 schedules, 1 CTA, 128 threads
+	// 2 findings (2 errors) at 5 places in 7 schedules, 1 CTA, 128 threads
 	// register-in-flight tensor.go:73 tensor.go:82: st.global.f32: warp 1 of CTA 0 touches register %f11, accumulator of wgmma.mma_async, which it has not waited for
 	// exit-in-flight tensor.go:73: CTA 0 may end while wgmma of warp 1 of CTA 0 is still reading from its shared memory
 }
@@ -173,8 +173,8 @@ func ExampleMulticast() {
 	// Output:
 	// clean: all schedules of this launch, 2 CTAs, 320 threads, for every content of the buffers
 	// 3 findings (3 errors) at 6 places in 8 schedules, 2 CTAs, 320 threads
+	// overwrite-in-flight multicast.go:64 multicast.go:52: 32 bytes at b_tile of CTA 1: bulk copy of warp 4 of CTA 0 overwrites what wgmma of warp 0 of CTA 1 may still be reading
 	// phase-mixing multicast.go:51 multicast.go:52: cp.async.bulk.tensor by lane 0 of warp 4 of CTA 0 is charged to phase 0 or to phase 1 of the mbarrier at ring_full of CTA 1, as the schedule decides
-	// overwrite-in-flight multicast.go:52 multicast.go:52: 32 bytes at b_tile of CTA 1: bulk copy of warp 4 of CTA 0 overwrites what bulk copy of warp 4 of CTA 0 may still be writing
 	// 2 findings (2 errors) in 7 schedules, 2 CTAs, 320 threads
 	// exit-before-remote multicast.go:67: CTA 0 may have ended when lane 0 of warp 0 of CTA 1 arrives there
 }
