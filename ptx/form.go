@@ -20,6 +20,7 @@ type Form struct {
 	Version  Version
 	SM       SM
 	Section  string  // of the PTX ISA
+	Edition  string  // the version of the PTX ISA whose number Section is: "9.0", or the first that has it
 	Rules    []Rule  // valid combinations of modifiers
 	Since    []Since // modifiers that need more than Version and SM
 	// Takes is what ptxas requires if that is less than Version and SM.

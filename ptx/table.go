@@ -39,6 +39,9 @@ import (
 // The cell effect= has words of effectWords, separated by commas. A row states all its
 // words, or has none and takes its section's.
 //
+// The numbers of sections are those of version 9.0 of the ISA; "9.4:9.7.1.5" is one of 9.4, for
+// what 9.0 does not have: numbers change.
+//
 // Among the cells, "if=a:v>b:w,x" is a rule: if slot a is v, slot b must be w or x;
 // without ":v", whenever a is filled; "-" among w, x allows leaving b out. "a:v&c>…" has two
 // conditions.
@@ -106,8 +109,8 @@ func parseHeader(line string) Form {
 	if len(words) < 5 {
 		badRow(line, "a section has a number, a class, a version and an architecture")
 	}
-	f := Form{Section: words[1], Class: words[2], Space: "none", Proxy: "none", Scope: "none", Async: "none", Barrier: "none"}
-	f.setCells(line, append([]string{"ptx=" + words[3], "sm=" + strings.TrimPrefix(words[4], "sm_")}, words[5:]...))
+	f := Form{Edition: "9.0", Class: words[2], Space: "none", Proxy: "none", Scope: "none", Async: "none", Barrier: "none"}
+	f.setCells(line, append([]string{"sec=" + words[1], "ptx=" + words[3], "sm=" + strings.TrimPrefix(words[4], "sm_")}, words[5:]...))
 	return f
 }
 
@@ -128,6 +131,16 @@ func parseRow(section Form, line string) *Form {
 	f.keepSince(line, section.Since)
 	f.sem = f.slot("sem") + 1
 	return &f
+}
+
+// setSection sets the number of a section, with the version that it is of before a colon if that
+// is another than before.
+func (f *Form) setSection(text string) {
+	edition, number, ok := strings.Cut(text, ":")
+	if !ok {
+		edition, number = f.Edition, text
+	}
+	f.Edition, f.Section = edition, number
 }
 
 func (f *Form) setCells(line string, cells []string) {
@@ -156,7 +169,7 @@ func (f *Form) setCells(line string, cells []string) {
 		case "class":
 			f.Class = val
 		case "sec":
-			f.Section = val
+			f.setSection(val)
 		case "takes": // what ptxas asks for, where that is less
 			t := parseSince(line, ">"+val)
 			f.Takes = &t

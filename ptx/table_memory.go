@@ -26,7 +26,7 @@ st.async.scope | st.async.<scope:cluster>{.<space:shared::cluster=generic>}.<com
 st.async.release | st.async{.mmio}.<sem:release>.<scope:gpu,sys>{.<space:global=generic>}.<type:b8,@bits,@int8,f32,f64> [=a], b | ptx=8.7 sm=100 async=release barrier=none scope=<scope>
 = 9.7.9.13 memory 8.6 sm_100 space=<space> proxy=generic effect=write
 st.bulk      | st.bulk{.<sem:weak=weak>}{.<space:shared::cta=generic>} [=a:b8], size:addr, #init:u64
-multimem.st.async | multimem.st.async.<sem:release>.<scope:gpu,sys>{.<space:global=generic>}.<type:@bits,b8,@int8,f32,f64> [=a], b | ptx=9.3 sec=9.7.9.12 scope=<scope> async=release class=async
+multimem.st.async | multimem.st.async.<sem:release>.<scope:gpu,sys>{.<space:global=generic>}.<type:@bits,b8,@int8,f32,f64> [=a], b | ptx=9.3 sec=9.4:9.7.10.13 scope=<scope> async=release class=async
 = 9.7.9.14 memory 8.1 sm_90 space=<space> proxy=generic scope=<scope> since=acc:acc::f32>8.2 since=acc:acc::f16>8.6/on_100a+100f+101f+110f+120a+121a since=type:e5m2,e5m2x2,e5m2x4,e4m3,e4m3x2,e4m3x4>8.6/on_100a+100f+101f+110f+120a+121a effect=read
 multimem.ld_reduce | multimem.ld_reduce{.<sem:relaxed,acquire=relaxed>}{&.<scope:@scope=gpu>}{.<space:global=generic>}.<op:min,max,add,and,or,xor>.<type:b32,b64,u32,u64,s32,s64> d, [a] | if=op:and,or,xor>type:b32,b64 if=op:add>type:u32,s32,u64 if=op:min,max>type:u32,s32,u64,s64
 multimem.ld_reduce.weak | multimem.ld_reduce.<sem:weak>{.<space:global=generic>}.<op:min,max,add,and,or,xor>.<type:b32,b64,u32,u64,s32,s64> d, [a] | scope=none if=op:and,or,xor>type:b32,b64 if=op:add>type:u32,s32,u64 if=op:min,max>type:u32,s32,u64,s64
@@ -88,5 +88,5 @@ red.async.minmax | red.async.<sem:relaxed>.<scope:cluster>{.<space:shared::clust
 red.async.bits | red.async.<sem:relaxed>.<scope:cluster>{.<space:shared::cluster=generic>}.<completion:@ctatx>.<op:and,or,xor>.<type:b32> [+a], b, [+bar:b64]
 red.async.add | red.async.<sem:relaxed>.<scope:cluster>{.<space:shared::cluster=generic>}.<completion:@ctatx>.<op:add>.<type:u32,s32,u64> [+a], b, [+bar:b64]
 red.async.release | red.async{.mmio}.<sem:release>.<scope:gpu,sys>{.<space:global=generic>}.<op:add>.<type:u32,s32,u64,s64> [+a], b | ptx=8.7 sm=100 async=release barrier=none
-multimem.red.async | multimem.red.async.<sem:release>.<scope:gpu,sys>{.<space:global=generic>}.<op:add>.<type:u32,s32,u64> [+a], b | ptx=9.3 sm=100 async=release barrier=none
+multimem.red.async | multimem.red.async.<sem:release>.<scope:gpu,sys>{.<space:global=generic>}.<op:add>.<type:u32,s32,u64> [+a], b | ptx=9.3 sm=100 async=release barrier=none sec=9.4:9.7.15.8
 `

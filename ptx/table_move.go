@@ -87,6 +87,6 @@ cvt.bf16x2.ue5m3x2 | cvt.<rnd:rn>{.satfinite}{.<scaled:scaled::n2::ue8m0>}.<dtyp
 cvt.pack.16    | cvt.pack.sat.<dtype:u16,s16>.<atype:s32> d:b32, a:<atype>, b:<atype>
 cvt.pack.sub   | cvt.pack.sat.<dtype:u2,s2,u4,s4,u8,s8>.<atype:s32>.<ctype:b32> d:b32, a:<atype>, b:<atype>, c:<ctype> | since=dtype:u2,s2,u4,s4>sm_75
 = 9.7.9.26 scalar 9.4 sm_107a on=107a effect=compute
-spcompress   | spcompress.<size:b8,b16>.<index:b2,b4>.<factor:sp::2:4>.<num:x1,x2,x4,x8,x16,x32,x64> =m*?:b32, =c*?:b32, data*?:b32, desc:b32
-spdecompress | spdecompress.<size:b8,b16>.<index:b2,b4>.<factor:sp::1:2,sp::1:4,sp::1:8,sp::1:16,sp::2:4,sp::2:8,sp::2:16,sp::4:8,sp::4:16>.<num:x1,x2,x4,x8,x16,x32,x64> =data*?:b32, m*?:b32, c*?:b32
+spcompress   | spcompress.<size:b8,b16>.<index:b2,b4>.<factor:sp::2:4>.<num:x1,x2,x4,x8,x16,x32,x64> =m*?:b32, =c*?:b32, data*?:b32, desc:b32 | sec=9.4:9.7.10.30
+spdecompress | spdecompress.<size:b8,b16>.<index:b2,b4>.<factor:sp::1:2,sp::1:4,sp::1:8,sp::1:16,sp::2:4,sp::2:8,sp::2:16,sp::4:8,sp::4:16>.<num:x1,x2,x4,x8,x16,x32,x64> =data*?:b32, m*?:b32, c*?:b32 | sec=9.4:9.7.10.31
 `

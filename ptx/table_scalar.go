@@ -19,7 +19,7 @@ mul.wide     | mul.<mode:wide>.<type:u16,u32,s16,s32> d:wide<type>, a, b
 mad.int      | mad.<mode:hi,lo>.<type:@int> d, a, b, c
 mad.wide     | mad.<mode:wide>.<type:u16,u32,s16,s32> d:wide<type>, a, b, c:wide<type>
 mad.hi.sat   | mad.<mode:hi>.sat.<type:s32> d, a, b, c
-clmad        | clmad.<mode:hi,lo>.<type:u64> d, a, b, c | ptx=9.3 sm=80
+clmad        | clmad.<mode:hi,lo>.<type:u64> d, a, b, c | ptx=9.3 sm=80 sec=9.4:9.7.1.5
 = 9.7.1.5 scalar 1.0 sm_10 effect=compute
 mul24        | mul24.<mode:hi,lo>.<type:u32,s32> d, a, b
 = 9.7.1.6 scalar 1.0 sm_10 effect=compute
@@ -191,10 +191,10 @@ sub.mixed2 | sub{.<rnd:@rnd=rn>}.<dtype:f32x2>.<atype:f16x2,bf16x2>.<ctype:f32x2
 add.narrow2 | add.<rnd:rz>{.ftz}.<dtype:f16x2,bf16x2>.<atype:f32x2>.<ctype:f32x2> d:<dtype>, a:<atype>, c:<ctype> | ptx=9.4 sm=107f on=107f if=dtype:f16x2>ftz:ftz if=dtype:bf16x2>ftz:-
 sub.narrow2 | sub.<rnd:rz>{.ftz}.<dtype:f16x2,bf16x2>.<atype:f32x2>.<ctype:f32x2> d:<dtype>, a:<atype>, c:<ctype> | ptx=9.4 sm=107f on=107f sec=9.7.5.2 if=dtype:f16x2>ftz:ftz if=dtype:bf16x2>ftz:-
 fma.mixed2 | fma{.<rnd:@rnd=rn>}.<dtype:f32x2>.<atype:f16x2,bf16x2>.<btype:f32x2>.<ctype:f32x2> d:<dtype>, a:<atype>, b:<btype>, c:<ctype> | ptx=9.4 sm=107f on=107f sec=9.7.5.3
-add.x4 | add{.<rnd:rn=rn>}{.satfinite}.<dtype:e5m2x4,e4m3x4>.<atype:@x4> d:<dtype>, a:<atype>, c:<dtype> | ptx=9.4 sm=100a on=100a,103a
-sub.x4 | sub{.<rnd:rn=rn>}{.satfinite}.<dtype:e5m2x4,e4m3x4>.<atype:@x4> d:<dtype>, a:<atype>, c:<dtype> | ptx=9.4 sm=100a on=100a,103a sec=9.7.5.2
-mul.x4 | mul{.<rnd:rn=rn>}{.satfinite}.<dtype:e5m2x4,e4m3x4>.<atype:@x4>.<ctype:@x4> d:<dtype>, a:<atype>, c:<ctype> | ptx=9.4 sm=100a on=100a,103a sec=9.7.5.3
-fma.x4 | fma{.<rnd:rn=rn>}{.satfinite}.<dtype:e5m2x4,e4m3x4>.<atype:@x4>.<btype:@x4> d:<dtype>, a:<atype>, b:<btype>, c:<dtype> | ptx=9.4 sm=100a on=100a,103a sec=9.7.5.3
+add.x4 | add{.<rnd:rn=rn>}{.satfinite}.<dtype:e5m2x4,e4m3x4>.<atype:@x4> d:<dtype>, a:<atype>, c:<dtype> | ptx=9.4 sm=100a on=100a,103a sec=9.4:9.7.6.1
+sub.x4 | sub{.<rnd:rn=rn>}{.satfinite}.<dtype:e5m2x4,e4m3x4>.<atype:@x4> d:<dtype>, a:<atype>, c:<dtype> | ptx=9.4 sm=100a on=100a,103a sec=9.4:9.7.6.2
+mul.x4 | mul{.<rnd:rn=rn>}{.satfinite}.<dtype:e5m2x4,e4m3x4>.<atype:@x4>.<ctype:@x4> d:<dtype>, a:<atype>, c:<ctype> | ptx=9.4 sm=100a on=100a,103a sec=9.4:9.7.6.3
+fma.x4 | fma{.<rnd:rn=rn>}{.satfinite}.<dtype:e5m2x4,e4m3x4>.<atype:@x4>.<btype:@x4> d:<dtype>, a:<atype>, b:<btype>, c:<dtype> | ptx=9.4 sm=100a on=100a,103a sec=9.4:9.7.6.4
 `
 
 // Comparison, selection, logic and shifts (ISA 9.7.6 to 9.7.8).

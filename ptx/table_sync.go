@@ -115,23 +115,23 @@ mbarrier.try_wait.parity.report | mbarrier.try_wait.parity.<phase:phase_type::pr
 mbarrier.try_wait.parity.report.value | mbarrier.try_wait.parity.<phase:phase_type::primary>{.<sem:acquire,relaxed=acquire>}{.<scope:cta,cluster=cta>}{.<space:@cta=generic>}.<type:b64> p:pred|q, =report:b8, [a], parity:u32, ?hint:u32 | ptx=9.3 sm=90 barrier=try
 = 9.7.13.15.17 mbarrier 7.0 sm_80 barrier=pending-count effect=pending
 mbarrier.pending_count | mbarrier.pending_count{.<layout:layout::v0=layout::v0>}.<type:b64> d:u32, state | since=layout>9.3/sm_90
-mbarrier.check_layout | mbarrier.check_layout.<layout:layout::v0,layout::v1>{.<space:shared::cta=generic>}.<type:b64> p:pred, [.a] | ptx=9.3 sm=90 space=<space> proxy=generic barrier=none sec=9.7.13.15.17 effect=none
+mbarrier.check_layout | mbarrier.check_layout.<layout:layout::v0,layout::v1>{.<space:shared::cta=generic>}.<type:b64> p:pred, [.a] | ptx=9.3 sm=90 space=<space> proxy=generic barrier=none sec=9.4:9.7.15.16.21 effect=none
 `
 
 // Operations through the fabric, on logical endpoints of this and other devices (ISA 9.4,
 // 9.7.11.5). Their data are accessed through the fabric proxy, shared memory through the
 // asynchronous one, and the mbarrier through the generic one.
 const fabricTable = `
-= 9.7.11.5.1 fabric 9.3 sm_100 space=shared::cta proxy=fabric scope=sys async=mbarrier barrier=complete-tx effect=copy-memory
+= 9.4:9.7.11.5.1 fabric 9.3 sm_100 space=shared::cta proxy=fabric scope=sys async=mbarrier barrier=complete-tx effect=copy-memory
 fabric.try_get | fabric.try_get.async.<dst:shared::cta>.<completion:mbarrier::complete_tx::bytes>.<report:mbarrier::report::fabric>.<sem:relaxed>.<scope:sys>.<type:b128> [=d:b8], [s:b32, off:b64], size:u32, [+bar:b64]
 fabric.try_put | fabric.try_put.async{.<multi:multimem>}.<src:shared::cta>.<completion:mbarrier::complete_tx::16B>.<report:mbarrier::report::fabric>{.cp_mask}.<sem:relaxed>.<scope:sys>.<type:b128> [=d:b32, off:b64], [s:b8], size:u32, [+bar:b64], cp_mask?mask:u16 | sec=9.7.11.5.2
 fabric.try_put.counted | fabric.try_put.async{.<multi:multimem>}.<src:shared::cta>.<completion:mbarrier::complete_tx::16B>.<report:mbarrier::report::fabric>.<count:counted::bytes>.<sem:relaxed>.<scope:sys>.<type:b128> [=d:b32, off:b64, counter:b64], [s:b8], size:u32, [+bar:b64] | sec=9.7.11.5.2
-= 9.7.11.5.3 fabric 9.3 sm_100 space=shared::cta proxy=fabric scope=sys async=mbarrier barrier=complete-tx effect=copy-memory
+= 9.4:9.7.11.5.3 fabric 9.3 sm_100 space=shared::cta proxy=fabric scope=sys async=mbarrier barrier=complete-tx effect=copy-memory
 fabric.try_red | fabric.try_red.async{.<multi:multimem>}.<src:shared::cta>.<completion:mbarrier::complete_tx::16B>.<report:mbarrier::report::fabric>.<sem:relaxed>.<scope:sys>.<op:and,xor,or,min,max,add>.<type:b32,b64,u32,s32,u64,s64,f16,bf16,f32,f64> [+d:b32, off:b64], [s:b8], size:u32, [+bar:b64] | if=op:and,xor,or>type:b32,b64 if=op:min,max>type:u32,s32,u64,s64,f16,bf16 if=op:add>type:u32,u64,f16,bf16,f32,f64
 fabric.try_red.counted | fabric.try_red.async{.<multi:multimem>}.<src:shared::cta>.<completion:mbarrier::complete_tx::16B>.<report:mbarrier::report::fabric>.<count:counted::bytes>.<sem:relaxed>.<scope:sys>.<op:and,xor,or,min,max,add>.<type:b32,b64,u32,s32,u64,s64,f16,bf16,f32,f64> [+d:b32, off:b64, counter:b64], [s:b8], size:u32, [+bar:b64] | if=op:and,xor,or>type:b32,b64 if=op:min,max>type:u32,s32,u64,s64,f16,bf16 if=op:add>type:u32,u64,f16,bf16,f32,f64
-= 9.7.11.5.4 fabric 9.3 sm_100 space=shared::cta proxy=fabric scope=sys async=mbarrier barrier=complete-tx effect=copy-memory since=acc>9.3/on_100f+110f+120a+121a since=op:min,max&type:e4m3,e5m2>9.3/on_100f+110f+120a+121a
+= 9.4:9.7.11.5.4 fabric 9.3 sm_100 space=shared::cta proxy=fabric scope=sys async=mbarrier barrier=complete-tx effect=copy-memory since=acc>9.3/on_100f+110f+120a+121a since=op:min,max&type:e4m3,e5m2>9.3/on_100f+110f+120a+121a
 fabric.try_pullred | fabric.try_pullred.async.<multi:multimem>.<dst:shared::cta>.<completion:mbarrier::complete_tx::bytes>.<report:mbarrier::report::fabric>.<sem:relaxed>.<scope:sys>.<op:and,xor,or,min,max,add>{.<acc:acc::f16,acc::f32>}.<type:b32,b64,u32,s32,u64,s64,f16,bf16,f32,e4m3,e5m2>.sync [=d:b8], [s:b32, off:b64], size:u32, [+bar:b64], #members:u32 | if=op:and,xor,or>type:b32,b64 if=op:min,max>type:u32,s32,u64,s64,f16,bf16,e4m3,e5m2 if=acc>op:add if=acc:acc::f16>type:e4m3,e5m2 if=acc:acc::f32>type:f16,bf16 if=op:add>type:u32,u64,f16,bf16,f32,e4m3,e5m2 if=type:e4m3,e5m2>op:add,min,max
-= 9.7.11.5.5 fabric 9.3 sm_100 space=shared::cta proxy=fabric async=mbarrier effect=none
+= 9.4:9.7.11.5.5 fabric 9.3 sm_100 space=shared::cta proxy=fabric async=mbarrier effect=none
 fabric.submit | fabric.submit{.<restrict:op_restrict::fetching>}
 fabric.wait   | fabric.wait.<restrict:sync_restrict::reads> | sec=9.7.11.5.6
 `

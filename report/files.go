@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"muster/internal/diag"
 )
 
 // A Files is what a check of several launch files says: that of each, and the verdict of the
@@ -31,7 +33,7 @@ func (f *Files) Conclude() {
 	of := map[Verdict][]string{}
 	for i := range f.Files {
 		v := f.Files[i].Verdict
-		of[v] = append(of[v], f.Files[i].File)
+		of[v] = append(of[v], diag.Printable(f.Files[i].File))
 	}
 	f.Verdict = Clean
 	var parts []string

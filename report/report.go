@@ -28,6 +28,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"muster/internal/diag"
 )
@@ -408,7 +410,7 @@ func (f *Finding) ShortID() string {
 	file, lines := "", []string{}
 	for _, s := range f.Sites {
 		if s.PTX != nil {
-			file, lines = path.Base(s.PTX.File), append(lines, fmt.Sprint(s.PTX.Line))
+			file, lines = diag.Printable(path.Base(s.PTX.File)), append(lines, fmt.Sprint(s.PTX.Line))
 		}
 	}
 	if len(lines) == 0 {
@@ -422,7 +424,7 @@ func (f *Finding) longID() string {
 	id, sep := f.Kind, "@"
 	for _, s := range f.Sites {
 		if s.PTX != nil {
-			id += fmt.Sprintf("%s%s:%d:%d", sep, path.Base(s.PTX.File), s.PTX.Line, s.PTX.Col)
+			id += fmt.Sprintf("%s%s:%d:%d", sep, diag.Printable(path.Base(s.PTX.File)), s.PTX.Line, s.PTX.Col)
 			sep = ","
 		}
 	}
@@ -435,7 +437,8 @@ func (f *Finding) Is(id string) bool {
 	return f.ID == id || f.longID() == id || f.ShortID() == id
 }
 
-// Quote quotes a word for a shell.
+// Quote quotes a word for a shell, on one line: what a terminal cannot show stands in $'…',
+// which POSIX knows since 2024 and bash, zsh and ksh since long.
 func Quote(s string) string {
 	safe := func(r rune) bool {
 		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./:,@=+%", r)
@@ -443,7 +446,25 @@ func Quote(s string) string {
 	if s != "" && strings.IndexFunc(s, func(r rune) bool { return !safe(r) }) < 0 {
 		return s
 	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+	if diag.Printable(s) == s {
+		return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+	}
+	b := []byte("$'")
+	for len(s) > 0 {
+		r, n := utf8.DecodeRuneInString(s)
+		switch {
+		case r == '\'' || r == '\\':
+			b = append(b, '\\', byte(r))
+		case r != utf8.RuneError && unicode.IsPrint(r):
+			b = append(b, s[:n]...)
+		default:
+			for _, c := range []byte(s[:n]) { // three digits: what follows is none of them
+				b = fmt.Appendf(b, `\%03o`, c)
+			}
+		}
+		s = s[n:]
+	}
+	return string(b) + "'"
 }
 
 // Rename gives the findings, all denoted by id, that ID: the replay line then repeats

@@ -194,7 +194,7 @@ func TestAccept(t *testing.T) {
 }
 
 func TestQuoteIsOneLine(t *testing.T) {
-	for in, want := range map[string]string{"a": "a", "": "''", "a b": "'a b'", "it's": `'it'\''s'`, "in=f32[4]": "'in=f32[4]'", "proxy-raw@k.ptx:1,2": "proxy-raw@k.ptx:1,2"} {
+	for in, want := range map[string]string{"a": "a", "": "''", "a b": "'a b'", "it's": `'it'\''s'`, "a\nb'é\xff1\\": `$'a\012b\'é\3771\\'`, "in=f32[4]": "'in=f32[4]'", "proxy-raw@k.ptx:1,2": "proxy-raw@k.ptx:1,2"} {
 		if got := Quote(in); got != want {
 			t.Errorf("%q: %s, want %s", in, got, want)
 		}

@@ -340,7 +340,7 @@ func (p *printer) quote(at *Place, place bool) {
 	}
 	pad := strings.Repeat(" ", deep)
 	if place {
-		p.b.WriteString(fmt.Sprintf("%s%s:%d:%d\n", pad, at.File, at.Line, at.Col))
+		p.b.WriteString(fmt.Sprintf("%s%s:%d\n", pad, at, at.Col))
 	}
 	if at.Text == "" {
 		return

@@ -99,11 +99,21 @@ that scale-input-d multiplies C before it is aligned.
 
 `
 
+// condition is what a condition of a proof is called.
+var condition = regexp.MustCompile(`^[cC][0-9]+$`)
+
 // explainLike explains the kind that a word names, or lists the kinds that it may mean.
 func (c *console) explainLike(word string) error {
 	switch list := kindsLike(word); len(list) {
 	case 0:
-		return unknownKind(word, launchTopic, sumsTopic)
+		if condition.MatchString(word) {
+			var names []string
+			for _, k := range undecided.Conditions {
+				names = append(names, k.Name)
+			}
+			return fmt.Errorf("no condition of a proof is called %q; there are %s", brief(word), strings.Join(names, ", "))
+		}
+		return unknownKind(word, launchTopic, sumsTopic, incompleteTopic)
 	case 1:
 		c.explain(list[0])
 	default:

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"muster/internal/diag"
 	"muster/internal/files"
 	"muster/report"
 )
@@ -38,7 +39,7 @@ func (k *checking) files(w *work, cmd *cobra.Command, args []string) error {
 			if i > 0 {
 				fmt.Fprintln(k.c.out)
 			}
-			fmt.Fprintf(k.c.out, "file %d of %d, %s\n", i+1, len(args), name)
+			fmt.Fprintf(k.c.out, "file %d of %d, %s\n", i+1, len(args), diag.Printable(name))
 		}
 		of := report.FileReport{File: name}
 		if w.Err() != nil {

@@ -4,6 +4,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -57,9 +58,12 @@ func (c *console) main(args []string) (code int) {
 		}
 	}()
 	err := c.execute(args)
-	if status := exit(0); err != nil && !errors.As(err, &status) && out.n == 0 {
-		if e := c.failed(formatIn(args), err); e != nil {
-			err = e
+	if status := exit(0); err != nil && !errors.As(err, &status) {
+		if out.n == 0 {
+			err = cmp.Or(c.failed(formatIn(args), err), err)
+		}
+		if !c.reported {
+			err = c.report(args, err)
 		}
 	}
 	if e := out.close(c.alone); e != nil {
@@ -140,6 +144,7 @@ type console struct {
 	clock    clock                 // of the display; by default the real one
 	columns  func() int            // of the terminal that standard error is; nil: it is none
 	display  *display              // of the command that works
+	reported bool                  // the files of --report are written
 	// alone: the process runs only this command, which may end it and limit its memory.
 	alone bool
 }

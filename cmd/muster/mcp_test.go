@@ -317,6 +317,9 @@ func TestMCPBad(t *testing.T) {
 		"no method":    {`{"jsonrpc":"2.0","id":901,"method":"nope"}`, 901.0, -32601},
 		"no version":   {`{"id":902,"method":"ping"}`, 902.0, -32600},
 		"a long line":  {`{"jsonrpc":"2.0","id":903,"method":"ping","params":{"x":"` + strings.Repeat("x", 33<<20) + `"}}`, nil, -32600},
+		"null as id":   {`{"jsonrpc":"2.0","id":null,"method":"ping"}`, nil, -32600},
+		"a fraction":   {`{"jsonrpc":"2.0","id":905.5,"method":"ping"}`, 905.5, -32600},
+		"a large id":   {`{"jsonrpc":"2.0","id":1e300,"method":"ping"}`, 1e300, -32600},
 		"no such tool": {`{"jsonrpc":"2.0","id":904,"method":"tools/call","params":{"name":"nope"}}`, 904.0, -32602},
 	} {
 		l.send(c.line)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"regexp"
 	"strings"
 	"sync"
 	"time"
@@ -129,12 +130,19 @@ func printableLine(text string) string {
 	}, text)
 }
 
-// fit cuts a line to so many columns, and not within a number: half of one is another.
+// budgets are numbers of budgets: so much of so much.
+var budgets = regexp.MustCompile(`([0-9]\S*) of (?:at most )?([0-9])`)
+
+// fit shortens a line to so many columns: first how budgets are written, then it is cut, and not
+// within a number: half of one is another.
 func fit(text string, columns int) string {
 	const dots = "..."
 	r := []rune(text)
+	if len(r) > columns {
+		r = []rune(budgets.ReplaceAllString(text, "$1/$2"))
+	}
 	if len(r) <= columns {
-		return text
+		return string(r)
 	}
 	room := max(columns-len(dots), 0)
 	cut := string(r[:room])

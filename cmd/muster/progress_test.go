@@ -63,7 +63,7 @@ func TestProgressLine(t *testing.T) {
 	d.write(&out, []byte(" a line\n"))
 	d.tick(at)
 	d.end()
-	line := "\r\x1b[K1s of 10m: proof?[2J by one run?: cl..."
+	line := "\r\x1b[K1s/10m: proof?[2J by one run?: clust..."
 	if want := line + "\r\x1b[Khalf a line\n" + line + "\r\x1b[K"; out.String() != want {
 		t.Errorf("%q, want %q", out.String(), want)
 	}
@@ -72,7 +72,7 @@ func TestProgressLine(t *testing.T) {
 			t.Errorf("%d columns: %q", columns, got)
 		}
 	}
-	for columns, want := range map[int]string{12: "0 of 1,024 x", 11: "0 of ...", 9: "0 of ...", 8: "0 of ..."} {
+	for columns, want := range map[int]string{12: "0 of 1,024 x", 11: "0/1,024 x", 9: "0/1,024 x", 8: "0/..."} {
 		if got := fit("0 of 1,024 x", columns); got != want {
 			t.Errorf("%d columns: %q, want %q", columns, got, want)
 		}

@@ -59,7 +59,7 @@ Exit status 1 if the finding is there again, 3 if this schedule does not show
 it: then the kernel or the launch is another one.
 ` + launchHelp,
 		Example: `  muster replay examples/ring/broken_count.yaml --schedule latest
-  muster replay ring.yaml --schedule random:2 --finding race-shared@ring.ptx:118,131
+  muster replay r.yaml --schedule random:2 --finding race-shared@ring.ptx:118,131
   muster replay --schedule @race.schedule --until 20 --print barriers`,
 		Args: atMost(1, aLaunch),
 		RunE: func(cmd *cobra.Command, args []string) error { return r.run(c, cmd, args) },

@@ -5,12 +5,15 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/spf13/pflag"
 
 	"muster/internal/files"
+	"muster/internal/yaml"
+	"muster/launch"
 	"muster/report"
 )
 
@@ -58,6 +61,7 @@ func (r reportFlag) write(c *console, err error, emit func(c *console, format fo
 	if over := (*overwriting)(nil); errors.As(err, &over) {
 		return err // nor is the error written over it
 	}
+	c.reported = true
 	for _, f := range r {
 		e := files.Write(f.file, func(w io.Writer) error {
 			to := *c
@@ -70,6 +74,55 @@ func (r reportFlag) write(c *console, err error, emit func(c *console, format fo
 		unwritten = cmp.Or(unwritten, e)
 	}
 	return cmp.Or(unwritten, err)
+}
+
+// report writes an error to the files of --report where a check never came to write them, as
+// where its flags are wrong. It returns what write does.
+func (c *console) report(args []string, err error) error {
+	root := newRoot(c)
+	if cmd, _, e := root.Find(args); e != nil || cmd.Flags().Lookup("report") == nil {
+		return err
+	}
+	to, read := reportsIn(args)
+	var outputs []string
+	for _, f := range to {
+		outputs = append(outputs, f.file)
+	}
+	for _, name := range append(read, "") {
+		var f *launch.File
+		if name != "" && !slices.Contains([]string{".ptx", ".cu", ".cuh"}, filepath.Ext(name)) {
+			f, _ = yaml.ReadFile(name) // one that cannot be read names nothing that is lost
+		}
+		if over := spared(f, read, outputs); over != nil {
+			return err
+		}
+	}
+	return to.write(c, err, nil)
+}
+
+// reportsIn finds the files of --report that arguments ask for, also where they are wrong
+// otherwise, and the files that other words may name.
+func reportsIn(args []string) (to reportFlag, read []string) {
+	for i := 0; i < len(args); i++ {
+		if args[i] == "--" {
+			return to, append(read, args[i+1:]...)
+		}
+		value, ok := strings.CutPrefix(args[i], "--report=")
+		if !ok && args[i] == "--report" && i+1 < len(args) {
+			i++
+			value, ok = args[i], true
+		}
+		if ok {
+			_ = to.Set(value) // one that names no file gets none
+			continue
+		}
+		word := args[i]
+		if strings.HasPrefix(word, "-") {
+			_, word, _ = strings.Cut(word, "=")
+		}
+		read = append(read, word)
+	}
+	return to, read
 }
 
 // emit writes what is said of the stages of one file.

@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -119,32 +120,65 @@ func brief(s string) string {
 func shellWords(text string) (list []string, err error) {
 	word, inWord := "", false
 	for i := 0; i < len(text); i++ {
-		switch c := text[i]; c {
-		case ' ', '\t':
+		switch c := text[i]; {
+		case c == ' ' || c == '\t':
 			if inWord {
 				list = append(list, word)
 			}
 			word, inWord = "", false
-		case '\'':
+		case strings.HasPrefix(text[i:], "$'"):
+			part, n, err := escaped(text[i+2:])
+			if err != nil {
+				return nil, err
+			}
+			word, inWord = word+part, true
+			i += n + 1
+		case c == '\'':
 			end := strings.IndexByte(text[i+1:], '\'')
 			if end < 0 {
 				return nil, errors.New("a quote is not closed")
 			}
 			word, inWord = word+text[i+1:][:end], true
 			i += end + 1
-		case '\\':
+		case c == '\\':
 			if i++; i == len(text) {
 				return nil, errors.New("a backslash at the end")
 			}
 			word, inWord = word+text[i:i+1], true
 		default:
-			word, inWord = word+string(c), true
+			word, inWord = word+text[i:i+1], true
 		}
 	}
 	if inWord {
 		list = append(list, word)
 	}
 	return list, nil
+}
+
+// escaped reads what follows $' in a word of report.Quote, up to and with the quote that closes
+// it: n bytes.
+func escaped(text string) (word string, n int, err error) {
+	for i := 0; i < len(text); i++ {
+		switch {
+		case text[i] == '\'':
+			return word, i + 1, nil
+		case text[i] != '\\':
+			word += text[i : i+1]
+		case i+3 < len(text) && text[i+1] >= '0' && text[i+1] <= '7':
+			c, err := strconv.ParseUint(text[i+1:i+4], 8, 8)
+			if err != nil {
+				return "", 0, errors.New("three octal digits of a byte are due after a backslash")
+			}
+			word += string([]byte{byte(c)})
+			i += 3
+		case i+1 < len(text) && (text[i+1] == '\'' || text[i+1] == '\\'):
+			i++
+			word += text[i : i+1]
+		default:
+			return "", 0, fmt.Errorf("the escape %q is not known", text[i:min(i+2, len(text))])
+		}
+	}
+	return "", 0, errors.New("a quote is not closed")
 }
 
 // takeLaunch takes the launch from the file if the command line names none.

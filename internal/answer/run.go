@@ -25,7 +25,7 @@ func WriteRun(w io.Writer, r *muster.RunResult, o report.TextOptions) error {
 		r.Report.WriteText(&b, o)
 	}
 	for _, x := range r.Comparisons {
-		fmt.Fprintf(&b, "%s: %s (%s)\n", x.Buffer, x.Comparison, filepath.Base(x.File))
+		fmt.Fprintf(&b, "%s: %s (%s)\n", x.Buffer, x.Comparison, diag.Printable(filepath.Base(x.File)))
 	}
 	if r.Report == nil {
 		l := &r.Launch

@@ -182,6 +182,14 @@ func TestAction(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "bad.yaml"), []byte("ptx: k.ptx\ngrid: many\n"), 0o666); err != nil {
 		t.Fatal(err)
 	}
+	if err := os.Mkdir(filepath.Join(dir, "odd"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"a\nb.yaml", "c d.yaml"} {
+		if err := os.WriteFile(filepath.Join(dir, "odd", name), []byte("ptx: k.ptx\ngrid: many\n"), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
 	s := sarifSchema(t)
 	for _, c := range []struct {
 		name   string
@@ -198,6 +206,8 @@ func TestAction(t *testing.T) {
 		{"bad", map[string]string{"files": "bad.yaml", "muster": command}, 2, "::error file=bad.yaml,line=2,"},
 		{"incomplete", map[string]string{"files": "kernels/bulk_store.yaml", "args": "--limit-instrs=20", "muster": command}, 3, "title=muster%3A incomplete::the limit of 20 "},
 		{"nothing", map[string]string{"files": "none/*.yaml", "muster": command}, 2, "::error title=muster::no file is called none/*.yaml"},
+		{"nothing with signs", map[string]string{"files": "100%.yaml", "muster": command}, 2, "::error title=muster::no file is called 100%25.yaml"},
+		{"glob of a newline", map[string]string{"files": "odd/*.yaml", "args": "--brief", "format": "text", "muster": command}, 2, `file 1 of 2, odd/a\nb.yaml`},
 		{"no command", map[string]string{"files": "kernels/bulk_store.yaml", "muster": "/no/such"}, 2, "::error title=muster::no command /no/such"},
 		{"format", map[string]string{"files": "kernels/bulk_store.yaml", "format": "xml", "muster": command}, 2, "there are text, json"},
 	} {
@@ -206,7 +216,7 @@ func TestAction(t *testing.T) {
 			if status != c.status || !strings.Contains(log, c.log) {
 				t.Fatalf("exit status %d, want %d, and %q in %s", status, c.status, c.log, log)
 			}
-			if c.name == "nothing" || c.name == "no command" || c.name == "format" {
+			if c.name == "nothing" || c.name == "nothing with signs" || c.name == "no command" {
 				if out["sarif"] != "" {
 					t.Errorf("outputs %v", out)
 				}

@@ -19,9 +19,12 @@ import (
 func TestSections(t *testing.T) {
 	used := map[string]bool{}
 	for _, f := range ptx.Forms() {
-		used[f.Section] = true
-		if sections()[f.Section] == "" {
+		used[f.Edition+":"+f.Section] = true
+		if sections()[f.Edition+":"+f.Section] == "" {
 			t.Errorf("%s: section %s has no title", f.Name, f.Section)
+		}
+		if title := sections()[f.Edition+":"+f.Section]; !strings.Contains(title, f.Op) {
+			t.Errorf("%s: section %s of version %s is of others: %s", f.Name, f.Section, f.Edition, title)
 		}
 	}
 	for number := range sections() {

@@ -13,7 +13,8 @@ import (
 )
 
 // sectionTitles has the ISA's sections that rows of the table name, with their titles: a
-// number, a tab, a title. The numbers are those of the table (ptx/table.go).
+// number, a tab, a title. The numbers are those of the table (ptx/table.go), of version 9.0 where
+// none stands before it.
 //
 //go:embed sections.txt
 var sectionTitles string
@@ -22,6 +23,9 @@ var sections = sync.OnceValue(func() map[string]string {
 	m := map[string]string{}
 	for line := range strings.Lines(sectionTitles) {
 		number, title, _ := strings.Cut(strings.TrimSpace(line), "\t")
+		if !strings.Contains(number, ":") {
+			number = "9.0:" + number
+		}
 		m[number] = title
 	}
 	return m
@@ -107,12 +111,8 @@ func (v *view) instruction(x *index, i int) string {
 	}
 	f := in.Form
 	b.WriteString(fence("text", f.String()))
-	edition := "9.0" // whose numbers the table has; the fabric came later
-	if f.Class == "fabric" {
-		edition = "9.4"
-	}
-	fmt.Fprintf(&b, "\n\nPTX ISA (version %s) %s", edition, f.Section)
-	if title := sections()[f.Section]; title != "" {
+	fmt.Fprintf(&b, "\n\nPTX ISA (version %s) %s", f.Edition, f.Section)
+	if title := sections()[f.Edition+":"+f.Section]; title != "" {
 		fmt.Fprintf(&b, ", %s", escape(title))
 	}
 	version, sm := in.Needs()

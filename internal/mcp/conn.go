@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"sync"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -101,6 +102,9 @@ func (c *conn) decode(text []byte, long bool) (jsonrpc.Message, *jsonrpc.Error) 
 	case bytes.TrimSpace(text)[0] == '[':
 		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: "batches are not served: one message a line"}
 	}
+	if why := wrongID(text); why != "" {
+		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: why}
+	}
 	msg, err := jsonrpc.DecodeMessage(text)
 	if err != nil {
 		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: "no message of JSON-RPC 2.0: " + err.Error()}
@@ -108,17 +112,42 @@ func (c *conn) decode(text []byte, long bool) (jsonrpc.Message, *jsonrpc.Error) 
 	return msg, nil
 }
 
+// wrongID says what is wrong with the id of a request: the SDK takes null for none, and cuts
+// numbers to what fits, so that an answer would carry another one (JSON-RPC 2.0, 4).
+func wrongID(text []byte) string {
+	id, ok := idOf(text)
+	if !ok {
+		return ""
+	}
+	if string(id) == "null" {
+		return "the id is null: a request has a string or a number, and a notification none"
+	}
+	const most = 1 << 53 // a double holds every integer up to it
+	var n float64
+	if number(id) && (json.Unmarshal(id, &n) != nil || n != math.Trunc(n) || math.Abs(n) >= most) {
+		return fmt.Sprintf("the id %.40s is no integer below %d", id, int64(most))
+	}
+	return ""
+}
+
+// number reports whether a value is a number.
+func number(v json.RawMessage) bool { return v[0] == '-' || v[0] >= '0' && v[0] <= '9' }
+
+// idOf is the id of a message as it is written.
+func idOf(text []byte) (json.RawMessage, bool) {
+	var of map[string]json.RawMessage
+	if json.Unmarshal(text, &of) != nil {
+		return nil, false
+	}
+	id, ok := of["id"]
+	return bytes.TrimSpace(id), ok
+}
+
 // refuse answers a line that is no message, with its id if it has one.
 func (c *conn) refuse(text []byte, why *jsonrpc.Error) {
-	var of struct {
-		ID any `json:"id"`
-	}
 	id := json.RawMessage("null")
-	if json.Unmarshal(text, &of) == nil {
-		switch of.ID.(type) {
-		case string, float64:
-			id, _ = json.Marshal(of.ID)
-		}
+	if of, ok := idOf(text); ok && (of[0] == '"' || number(of)) {
+		id = of
 	}
 	data, err := json.Marshal(struct {
 		Version string          `json:"jsonrpc"`

@@ -40,8 +40,8 @@ type Progress struct {
 	Findings         int // of the stage
 	// Time is what is used of MaxTime, Limits.Time.
 	Time, MaxTime time.Duration
-	// Left estimates how long the stage still takes, at the rate so far, and at most with
-	// LeftAtMost; 0 where nothing can be said.
+	// Left estimates how long the stage still takes, at the rate so far; with LeftAtMost it may
+	// end before, as at a limit that it need not reach. 0 where nothing can be said.
 	Left       time.Duration
 	LeftAtMost bool
 }
@@ -54,7 +54,7 @@ func (p Progress) String() string {
 	}
 	b.WriteString(p.Stage)
 	if p.Left > 0 {
-		fmt.Fprintf(&b, ", %sabout %v left", atMost(p.LeftAtMost), Short(p.Left))
+		fmt.Fprintf(&b, ", about %v left", Short(p.Left)) // by the rate so far, which bounds nothing
 	}
 	sep := ": "
 	add := func(format string, args ...any) {

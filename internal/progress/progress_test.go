@@ -54,7 +54,7 @@ func TestExploration(t *testing.T) {
 	m.Set(func(p *progress.Progress) {
 		p.Schedules, p.MaxSchedules, p.Steps, p.MaxSteps, p.Units, p.UnitsDone, p.Findings = 100, 1000, 500_000, 1_000_000, 8, 3, 1
 	})
-	if want := "exploring, at most about 1m left: 100 of at most 1,000 schedules, 500,000 of at most 1,000,000 steps, 3 of 8 parts done, 1 finding"; (*list)[1] != want {
+	if want := "exploring, about 1m left: 100 of at most 1,000 schedules, 500,000 of at most 1,000,000 steps, 3 of 8 parts done, 1 finding"; (*list)[1] != want {
 		t.Errorf("%q, want %q", (*list)[1], want)
 	}
 }

@@ -42,7 +42,7 @@ func StAsyncRelease(k *kernel.Kernel, scope kernel.Mod, a kernel.Ptr, b kernel.N
 //	multimem.st.async.<sem:release>.<scope:gpu,sys>{.<space:global=generic>}.<type:@bits,b8,@int8,f32,f64> [=a], b
 //
 // .<space> is that of the address a, .<type> is that of the elements at a.
-// scope is one of .gpu, .sys. ISA 9.7.9.12; PTX 9.3, sm_100.
+// scope is one of .gpu, .sys. ISA 9.7.10.13 of version 9.4; PTX 9.3, sm_100.
 func MultimemStAsync(k *kernel.Kernel, scope kernel.Mod, a kernel.Ptr, b kernel.Num, mods ...kernel.Mod) {
 	add(k, "multimem.st.async", slots{"scope": scope}, mods, a, b)
 }
@@ -489,7 +489,7 @@ func RedAsyncRelease(k *kernel.Kernel, scope kernel.Mod, a kernel.Ptr, b kernel.
 //	multimem.red.async.<sem:release>.<scope:gpu,sys>{.<space:global=generic>}.<op:add>.<type:u32,s32,u64> [+a], b
 //
 // .<space> is that of the address a, .<type> is that of the elements at a.
-// scope is one of .gpu, .sys. ISA 9.7.13.7; PTX 9.3, sm_100.
+// scope is one of .gpu, .sys. ISA 9.7.15.8 of version 9.4; PTX 9.3, sm_100.
 func MultimemRedAsync(k *kernel.Kernel, scope kernel.Mod, a kernel.Ptr, b kernel.Num, mods ...kernel.Mod) {
 	add(k, "multimem.red.async", slots{"scope": scope}, mods, a, b)
 }

@@ -8,7 +8,7 @@ import "muster/kernel"
 //
 //	fabric.try_get.async.<dst:shared::cta>.<completion:mbarrier::complete_tx::bytes>.<report:mbarrier::report::fabric>.<sem:relaxed>.<scope:sys>.<type:b128> [=d:b8], [s:b32, off:b64], size:u32, [+bar:b64]
 //
-// ISA 9.7.11.5.1; PTX 9.3, sm_100.
+// ISA 9.7.11.5.1 of version 9.4; PTX 9.3, sm_100.
 func FabricTryGet(k *kernel.Kernel, d kernel.Ptr, s kernel.Ptr, off kernel.Num, size kernel.Num, bar kernel.Ptr, mods ...kernel.Mod) {
 	add(k, "fabric.try_get", nil, mods, d, s, off, size, bar)
 }
@@ -18,7 +18,7 @@ func FabricTryGet(k *kernel.Kernel, d kernel.Ptr, s kernel.Ptr, off kernel.Num, 
 //	fabric.try_put.async{.<multi:multimem>}.<src:shared::cta>.<completion:mbarrier::complete_tx::16B>.<report:mbarrier::report::fabric>{.cp_mask}.<sem:relaxed>.<scope:sys>.<type:b128> [=d:b32, off:b64], [s:b8], size:u32, [+bar:b64], cp_mask?mask:u16
 //
 // Further modifiers: .multimem; .cp_mask. mask may be nil, for left out. ISA
-// 9.7.11.5.2; PTX 9.3, sm_100.
+// 9.7.11.5.2 of version 9.4; PTX 9.3, sm_100.
 func FabricTryPut(k *kernel.Kernel, d kernel.Ptr, off kernel.Num, s kernel.Ptr, size kernel.Num, bar kernel.Ptr, mask kernel.Num, mods ...kernel.Mod) {
 	add(k, "fabric.try_put", nil, mods, d, off, s, size, bar, mask)
 }
@@ -27,7 +27,8 @@ func FabricTryPut(k *kernel.Kernel, d kernel.Ptr, off kernel.Num, s kernel.Ptr, 
 //
 //	fabric.try_put.async{.<multi:multimem>}.<src:shared::cta>.<completion:mbarrier::complete_tx::16B>.<report:mbarrier::report::fabric>.<count:counted::bytes>.<sem:relaxed>.<scope:sys>.<type:b128> [=d:b32, off:b64, counter:b64], [s:b8], size:u32, [+bar:b64]
 //
-// Further modifiers: .multimem. ISA 9.7.11.5.2; PTX 9.3, sm_100.
+// Further modifiers: .multimem. ISA 9.7.11.5.2 of version 9.4; PTX 9.3,
+// sm_100.
 func FabricTryPutCounted(k *kernel.Kernel, d kernel.Ptr, off kernel.Num, counter kernel.Num, s kernel.Ptr, size kernel.Num, bar kernel.Ptr, mods ...kernel.Mod) {
 	add(k, "fabric.try_put.counted", nil, mods, d, off, counter, s, size, bar)
 }
@@ -38,7 +39,7 @@ func FabricTryPutCounted(k *kernel.Kernel, d kernel.Ptr, off kernel.Num, counter
 //
 // op is one of .and, .xor, .or, .min, .max, .add; type_ is one of .b32, .b64,
 // .u32, .s32, .u64, .s64, .f16, .bf16, .f32, .f64. Further modifiers:
-// .multimem. ISA 9.7.11.5.3; PTX 9.3, sm_100.
+// .multimem. ISA 9.7.11.5.3 of version 9.4; PTX 9.3, sm_100.
 func FabricTryRed(k *kernel.Kernel, op kernel.Mod, type_ kernel.Mod, d kernel.Ptr, off kernel.Num, s kernel.Ptr, size kernel.Num, bar kernel.Ptr, mods ...kernel.Mod) {
 	add(k, "fabric.try_red", slots{"op": op, "type": type_}, mods, d, off, s, size, bar)
 }
@@ -49,7 +50,7 @@ func FabricTryRed(k *kernel.Kernel, op kernel.Mod, type_ kernel.Mod, d kernel.Pt
 //
 // op is one of .and, .xor, .or, .min, .max, .add; type_ is one of .b32, .b64,
 // .u32, .s32, .u64, .s64, .f16, .bf16, .f32, .f64. Further modifiers:
-// .multimem. ISA 9.7.11.5.3; PTX 9.3, sm_100.
+// .multimem. ISA 9.7.11.5.3 of version 9.4; PTX 9.3, sm_100.
 func FabricTryRedCounted(k *kernel.Kernel, op kernel.Mod, type_ kernel.Mod, d kernel.Ptr, off kernel.Num, counter kernel.Num, s kernel.Ptr, size kernel.Num, bar kernel.Ptr, mods ...kernel.Mod) {
 	add(k, "fabric.try_red.counted", slots{"op": op, "type": type_}, mods, d, off, counter, s, size, bar)
 }
@@ -60,8 +61,9 @@ func FabricTryRedCounted(k *kernel.Kernel, op kernel.Mod, type_ kernel.Mod, d ke
 //
 // op is one of .and, .xor, .or, .min, .max, .add; type_ is one of .b32, .b64,
 // .u32, .s32, .u64, .s64, .f16, .bf16, .f32, .e4m3, .e5m2. Further modifiers:
-// .acc::f16, .acc::f32. ISA 9.7.11.5.4; PTX 9.3, sm_100; .acc::f16, .acc::f32
-// from sm_100f on; .min, .max with .e4m3, .e5m2 from sm_100f on.
+// .acc::f16, .acc::f32. ISA 9.7.11.5.4 of version 9.4; PTX 9.3, sm_100;
+// .acc::f16, .acc::f32 from sm_100f on; .min, .max with .e4m3, .e5m2 from
+// sm_100f on.
 func FabricTryPullred(k *kernel.Kernel, op kernel.Mod, type_ kernel.Mod, d kernel.Ptr, s kernel.Ptr, off kernel.Num, size kernel.Num, bar kernel.Ptr, members kernel.Num, mods ...kernel.Mod) {
 	add(k, "fabric.try_pullred", slots{"op": op, "type": type_}, mods, d, s, off, size, bar, members)
 }
@@ -70,7 +72,8 @@ func FabricTryPullred(k *kernel.Kernel, op kernel.Mod, type_ kernel.Mod, d kerne
 //
 //	fabric.submit{.<restrict:op_restrict::fetching>}
 //
-// Further modifiers: .op_restrict::fetching. ISA 9.7.11.5.5; PTX 9.3, sm_100.
+// Further modifiers: .op_restrict::fetching. ISA 9.7.11.5.5 of version 9.4;
+// PTX 9.3, sm_100.
 func FabricSubmit(k *kernel.Kernel, mods ...kernel.Mod) {
 	add(k, "fabric.submit", nil, mods)
 }
@@ -79,7 +82,7 @@ func FabricSubmit(k *kernel.Kernel, mods ...kernel.Mod) {
 //
 //	fabric.wait.<restrict:sync_restrict::reads>
 //
-// ISA 9.7.11.5.6; PTX 9.3, sm_100.
+// ISA 9.7.11.5.6 of version 9.4; PTX 9.3, sm_100.
 func FabricWait(k *kernel.Kernel, mods ...kernel.Mod) {
 	add(k, "fabric.wait", nil, mods)
 }

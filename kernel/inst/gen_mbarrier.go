@@ -290,7 +290,7 @@ func MbarrierPendingCount(k *kernel.Kernel, d kernel.Reg, state kernel.Num, mods
 //	mbarrier.check_layout.<layout:layout::v0,layout::v1>{.<space:shared::cta=generic>}.<type:b64> p:pred, [.a]
 //
 // .<space> is that of the address a. layout is one of .layout::v0,
-// .layout::v1. ISA 9.7.13.15.17; PTX 9.3, sm_90.
+// .layout::v1. ISA 9.7.15.16.21 of version 9.4; PTX 9.3, sm_90.
 func MbarrierCheckLayout(k *kernel.Kernel, layout kernel.Mod, p kernel.Pred, a kernel.Ptr, mods ...kernel.Mod) {
 	add(k, "mbarrier.check_layout", slots{"layout": layout}, mods, p, a)
 }

@@ -127,7 +127,7 @@ func MadHiSat(k *kernel.Kernel, d kernel.Reg, a kernel.Num, b kernel.Num, c kern
 //
 //	clmad.<mode:hi,lo>.<type:u64> d, a, b, c
 //
-// mode is one of .hi, .lo. ISA 9.7.1.4; PTX 9.3, sm_80.
+// mode is one of .hi, .lo. ISA 9.7.1.5 of version 9.4; PTX 9.3, sm_80.
 func Clmad(k *kernel.Kernel, mode kernel.Mod, d kernel.Reg, a kernel.Num, b kernel.Num, c kernel.Num, mods ...kernel.Mod) {
 	add(k, "clmad", slots{"mode": mode}, mods, d, a, b, c)
 }
@@ -1232,7 +1232,7 @@ func FmaMixed2(k *kernel.Kernel, atype kernel.Mod, d kernel.Reg, a kernel.Num, b
 //
 // dtype is one of .e5m2x4, .e4m3x4; atype is one of .e5m2x4, .e4m3x4, .e3m2x4,
 // .e2m3x4, .e2m1x4, .e2m1p4x4, .ue8m0x4. Further modifiers: .rn, by default
-// rn; .satfinite. ISA 9.7.5.1; PTX 9.4, sm_100a.
+// rn; .satfinite. ISA 9.7.6.1 of version 9.4; PTX 9.4, sm_100a.
 func AddX4(k *kernel.Kernel, dtype kernel.Mod, atype kernel.Mod, d kernel.Reg, a kernel.Num, c kernel.Num, mods ...kernel.Mod) {
 	add(k, "add.x4", slots{"dtype": dtype, "atype": atype}, mods, d, a, c)
 }
@@ -1243,7 +1243,7 @@ func AddX4(k *kernel.Kernel, dtype kernel.Mod, atype kernel.Mod, d kernel.Reg, a
 //
 // dtype is one of .e5m2x4, .e4m3x4; atype is one of .e5m2x4, .e4m3x4, .e3m2x4,
 // .e2m3x4, .e2m1x4, .e2m1p4x4, .ue8m0x4. Further modifiers: .rn, by default
-// rn; .satfinite. ISA 9.7.5.2; PTX 9.4, sm_100a.
+// rn; .satfinite. ISA 9.7.6.2 of version 9.4; PTX 9.4, sm_100a.
 func SubX4(k *kernel.Kernel, dtype kernel.Mod, atype kernel.Mod, d kernel.Reg, a kernel.Num, c kernel.Num, mods ...kernel.Mod) {
 	add(k, "sub.x4", slots{"dtype": dtype, "atype": atype}, mods, d, a, c)
 }
@@ -1255,7 +1255,7 @@ func SubX4(k *kernel.Kernel, dtype kernel.Mod, atype kernel.Mod, d kernel.Reg, a
 // dtype is one of .e5m2x4, .e4m3x4; atype is one of .e5m2x4, .e4m3x4, .e3m2x4,
 // .e2m3x4, .e2m1x4, .e2m1p4x4, .ue8m0x4; ctype is one of .e5m2x4, .e4m3x4,
 // .e3m2x4, .e2m3x4, .e2m1x4, .e2m1p4x4, .ue8m0x4. Further modifiers: .rn, by
-// default rn; .satfinite. ISA 9.7.5.3; PTX 9.4, sm_100a.
+// default rn; .satfinite. ISA 9.7.6.3 of version 9.4; PTX 9.4, sm_100a.
 func MulX4(k *kernel.Kernel, dtype kernel.Mod, atype kernel.Mod, ctype kernel.Mod, d kernel.Reg, a kernel.Num, c kernel.Num, mods ...kernel.Mod) {
 	add(k, "mul.x4", slots{"dtype": dtype, "atype": atype, "ctype": ctype}, mods, d, a, c)
 }
@@ -1267,7 +1267,7 @@ func MulX4(k *kernel.Kernel, dtype kernel.Mod, atype kernel.Mod, ctype kernel.Mo
 // dtype is one of .e5m2x4, .e4m3x4; atype is one of .e5m2x4, .e4m3x4, .e3m2x4,
 // .e2m3x4, .e2m1x4, .e2m1p4x4, .ue8m0x4; btype is one of .e5m2x4, .e4m3x4,
 // .e3m2x4, .e2m3x4, .e2m1x4, .e2m1p4x4, .ue8m0x4. Further modifiers: .rn, by
-// default rn; .satfinite. ISA 9.7.5.3; PTX 9.4, sm_100a.
+// default rn; .satfinite. ISA 9.7.6.4 of version 9.4; PTX 9.4, sm_100a.
 func FmaX4(k *kernel.Kernel, dtype kernel.Mod, atype kernel.Mod, btype kernel.Mod, d kernel.Reg, a kernel.Num, b kernel.Num, c kernel.Num, mods ...kernel.Mod) {
 	add(k, "fma.x4", slots{"dtype": dtype, "atype": atype, "btype": btype}, mods, d, a, b, c)
 }
@@ -2199,7 +2199,7 @@ func CvtPackSub(k *kernel.Kernel, dtype kernel.Mod, d kernel.Reg, a kernel.Num, 
 //	spcompress.<size:b8,b16>.<index:b2,b4>.<factor:sp::2:4>.<num:x1,x2,x4,x8,x16,x32,x64> =m*?:b32, =c*?:b32, data*?:b32, desc:b32
 //
 // size is one of .b8, .b16; index is one of .b2, .b4; num is one of .x1, .x2,
-// .x4, .x8, .x16, .x32, .x64. ISA 9.7.9.26; PTX 9.4, sm_107a.
+// .x4, .x8, .x16, .x32, .x64. ISA 9.7.10.30 of version 9.4; PTX 9.4, sm_107a.
 func Spcompress(k *kernel.Kernel, size kernel.Mod, index kernel.Mod, num kernel.Mod, m kernel.Vec, c kernel.Vec, data kernel.Vec, desc kernel.Num, mods ...kernel.Mod) {
 	add(k, "spcompress", slots{"size": size, "index": index, "num": num}, mods, m, c, data, desc)
 }
@@ -2211,7 +2211,7 @@ func Spcompress(k *kernel.Kernel, size kernel.Mod, index kernel.Mod, num kernel.
 // size is one of .b8, .b16; index is one of .b2, .b4; factor is one of
 // .sp::1:2, .sp::1:4, .sp::1:8, .sp::1:16, .sp::2:4, .sp::2:8, .sp::2:16,
 // .sp::4:8, .sp::4:16; num is one of .x1, .x2, .x4, .x8, .x16, .x32, .x64. ISA
-// 9.7.9.26; PTX 9.4, sm_107a.
+// 9.7.10.31 of version 9.4; PTX 9.4, sm_107a.
 func Spdecompress(k *kernel.Kernel, size kernel.Mod, index kernel.Mod, factor kernel.Mod, num kernel.Mod, data kernel.Vec, m kernel.Vec, c kernel.Vec, mods ...kernel.Mod) {
 	add(k, "spdecompress", slots{"size": size, "index": index, "factor": factor, "num": num}, mods, data, m, c)
 }

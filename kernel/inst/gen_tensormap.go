@@ -342,8 +342,8 @@ func CpAsyncBulkPrefetchTensorOverrideStride(k *kernel.Kernel, dim kernel.Mod, m
 //
 //	applypriority.async.bulk{.<src:global=generic>}.<completion:bulk_group>.<level:L2::evict_normal> [.a:b8], size:u32
 //
-// Further modifiers: .global, by default generic. ISA 9.7.9.25.5.4; PTX 9.4,
-// sm_107f.
+// Further modifiers: .global, by default generic. ISA 9.7.10.18 of version
+// 9.4; PTX 9.4, sm_107f.
 func ApplypriorityAsyncBulk(k *kernel.Kernel, a kernel.Ptr, size kernel.Num, mods ...kernel.Mod) {
 	add(k, "applypriority.async.bulk", nil, mods, a, size)
 }
@@ -355,7 +355,7 @@ func ApplypriorityAsyncBulk(k *kernel.Kernel, a kernel.Ptr, size kernel.Num, mod
 // dim is one of .1d, .2d, .3d, .4d, .5d. Further modifiers: .global, by
 // default generic; .tile, .tile::gather4, .im2col, .im2col::w,
 // .im2col::w::128, by default tile. im2col may be nil, for left out. ISA
-// 9.7.9.25.5.4; PTX 9.4, sm_107f.
+// 9.7.10.19 of version 9.4; PTX 9.4, sm_107f.
 func ApplypriorityAsyncBulkTensor(k *kernel.Kernel, dim kernel.Mod, map_ kernel.Ptr, c kernel.Coords, im2col kernel.Num, mods ...kernel.Mod) {
 	add(k, "applypriority.async.bulk.tensor", slots{"dim": dim}, mods, map_, c, im2col)
 }
@@ -367,7 +367,7 @@ func ApplypriorityAsyncBulkTensor(k *kernel.Kernel, dim kernel.Mod, map_ kernel.
 // dim is one of .1d, .2d, .3d, .4d, .5d. Further modifiers: .global, by
 // default generic; .tile, .tile::gather4, .im2col, .im2col::w,
 // .im2col::w::128, by default tile. im2col may be nil, for left out. ISA
-// 9.7.9.25.5.4; PTX 9.4, sm_107f.
+// 9.7.10.19 of version 9.4; PTX 9.4, sm_107f.
 func ApplypriorityAsyncBulkTensorOverride(k *kernel.Kernel, dim kernel.Mod, map_ kernel.Ptr, g kernel.Num, c kernel.Coords, im2col kernel.Num, mods ...kernel.Mod) {
 	add(k, "applypriority.async.bulk.tensor.override", slots{"dim": dim}, mods, map_, g, c, im2col)
 }
@@ -377,7 +377,7 @@ func ApplypriorityAsyncBulkTensorOverride(k *kernel.Kernel, dim kernel.Mod, map_
 //	applypriority.async.bulk.tensor.<dim:1d>{.<src:global=generic>}.<completion:bulk_group>{.<load:tile=tile>}.<level:L2::evict_normal>.<address:override::global_address>.<attribute:override::global_dim> [map:b1024, g:b64, size*?:any, c*?:s32]
 //
 // Further modifiers: .global, by default generic; .tile, by default tile. ISA
-// 9.7.9.25.5.4; PTX 9.4, sm_107f.
+// 9.7.10.19 of version 9.4; PTX 9.4, sm_107f.
 func ApplypriorityAsyncBulkTensorOverrideDim(k *kernel.Kernel, map_ kernel.Ptr, g kernel.Num, size kernel.Coords, c kernel.Coords, mods ...kernel.Mod) {
 	add(k, "applypriority.async.bulk.tensor.override.dim", nil, mods, map_, g, size, c)
 }
@@ -387,7 +387,8 @@ func ApplypriorityAsyncBulkTensorOverrideDim(k *kernel.Kernel, map_ kernel.Ptr, 
 //	applypriority.async.bulk.tensor.<dim:2d,3d,4d,5d>{.<src:global=generic>}.<completion:bulk_group>{.<load:tile=tile>}.<level:L2::evict_normal>.<address:override::global_address>.<attribute:override::global_dim_stride> [map:b1024, g:b64, size*?:any, lower*?:b32, upper:b16, c*?:s32]
 //
 // dim is one of .2d, .3d, .4d, .5d. Further modifiers: .global, by default
-// generic; .tile, by default tile. ISA 9.7.9.25.5.4; PTX 9.4, sm_107f.
+// generic; .tile, by default tile. ISA 9.7.10.19 of version 9.4; PTX 9.4,
+// sm_107f.
 func ApplypriorityAsyncBulkTensorOverrideStride(k *kernel.Kernel, dim kernel.Mod, map_ kernel.Ptr, g kernel.Num, size kernel.Coords, lower kernel.Coords, upper kernel.Num, c kernel.Coords, mods ...kernel.Mod) {
 	add(k, "applypriority.async.bulk.tensor.override.stride", slots{"dim": dim}, mods, map_, g, size, lower, upper, c)
 }

@@ -113,7 +113,11 @@ func doc(b *bytes.Buffer, f *ptx.Form) {
 	for _, p := range opt {
 		parts = append(parts, fmt.Sprintf("%s may be nil, for left out.", p.Go))
 	}
-	parts = append(parts, fmt.Sprintf("ISA %s; PTX %d.%d, sm_%d%s", f.Section, f.Version.Major, f.Version.Minor, f.SM.Number, f.SM.Suffix)+since(f)+".")
+	edition := ""
+	if f.Edition != "9.0" {
+		edition = " of version " + f.Edition
+	}
+	parts = append(parts, fmt.Sprintf("ISA %s%s; PTX %d.%d, sm_%d%s", f.Section, edition, f.Version.Major, f.Version.Minor, f.SM.Number, f.SM.Suffix)+since(f)+".")
 	for _, line := range wrap(strings.Join(parts, " "), 76) {
 		fmt.Fprintf(b, "// %s\n", line)
 	}
