@@ -157,7 +157,6 @@ type checking struct {
 	alike   trial.Parts // of a proven launch
 	few     bool        // nobody asked for all of the schedules
 	ran     bool        // some of the schedules ran
-	unbegun int         // of the last schedules, those that an interrupt or a limit kept from beginning
 	shown   trial.Result
 	merged
 	rows rowsSeen
@@ -235,7 +234,7 @@ func (l *Launch) check(ctx context.Context, o CheckOptions, e *shards.Options) (
 	c.unfinished()
 	c.stands()
 	c.handsOn()
-	return c.concluded(c.list[:len(c.list)-c.unbegun]), ctx.Err()
+	return c.concluded(c.list), ctx.Err()
 }
 
 // concluded is the report, with how much was decided if that is not all.
@@ -346,7 +345,7 @@ func (c *checking) runs() error {
 }
 
 func (c *checking) runAll(skip bool) error {
-	c.Merged, c.ran, c.rows.raced, c.unbegun = trial.Merged{}, true, machine.OperandBytes{}, 0
+	c.Merged, c.ran, c.rows.raced = trial.Merged{}, true, machine.OperandBytes{}
 	budget := c.budget
 	if c.few {
 		budget = budget.Enough(afterError)
@@ -360,9 +359,6 @@ func (c *checking) runAll(skip bool) error {
 	for i, r := range append(first, c.subject.All(budget, c.list[1:], c.o.Jobs, skip)...) {
 		if r.Err != nil {
 			return r.Err
-		}
-		if c.unbegun++; r.Instrs > 0 {
-			c.unbegun = 0
 		}
 		c.Add(i, &r)
 		c.rows.raced.Join(r.Raced)
