@@ -46,6 +46,30 @@ func (c *client) hover(params string) string {
 	return h.Contents.Value
 }
 
+// TestLost: a change that cannot be read loses the text, until it comes whole: nothing is said of
+// a text that the editor does not have.
+func TestLost(t *testing.T) {
+	files := folder(t, "ring/broken_count.ptx", "ring/broken_count.yaml", "ring/broken_count.cu", "ring/out.npy")
+	src := read(t, files[0])
+	c := open(t, "")
+	c.opens(files[0], src)
+	c.diagnostics(files[0], some)
+	c.notify("textDocument/didChange", fmt.Sprintf(`{"textDocument": {"uri": %q, "version": 2}, "contentChanges": [{"range": {"start": {"line": -1, "character": 0}, "end": {"line": 0, "character": 0}}, "text": "x"}]}`, uriOf(files[0])))
+	ask := `{"textDocument": {"uri": "` + uriOf(files[0]) + `"}, "position": {"line": 0, "character": 0}}`
+	if m := c.answer(c.ask("textDocument/hover", ask)); m.Error == nil {
+		t.Errorf("an answer about a text that is lost: %s", m.Result)
+	}
+	c.changes(files[0], 3, change{Range: &Range{}, Text: "x"})
+	if m := c.answer(c.ask("textDocument/hover", ask)); m.Error == nil {
+		t.Errorf("an answer about a text that is lost: %s", m.Result)
+	}
+	c.changes(files[0], 4, change{Text: src})
+	if m := c.answer(c.ask("textDocument/hover", ask)); m.Error != nil {
+		t.Error(m.Error)
+	}
+	c.diagnostics(files[0], some)
+}
+
 // TestHover asks about instructions, names and findings.
 func TestHover(t *testing.T) {
 	files := folder(t, "ring/broken_count.ptx", "ring/broken_count.yaml", "ring/broken_count.cu", "ring/out.npy")

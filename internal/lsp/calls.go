@@ -124,6 +124,7 @@ func didOpen(s *server, params json.RawMessage) error {
 	}
 	d := &p.TextDocument
 	s.mu.Lock()
+	delete(s.lost, keyOf(d.URI))
 	size := len(d.Text)
 	for _, t := range s.docs {
 		size += len(t.src)
@@ -142,20 +143,62 @@ func didOpen(s *server, params json.RawMessage) error {
 func didChange(s *server, params json.RawMessage) error {
 	p, err := decode[changeParams](params)
 	if err != nil {
+		s.lose(params)
 		return err
 	}
 	t, err := s.now().document(p.TextDocument.URI)
 	if err != nil {
-		return err
+		if t = s.found(p); t == nil {
+			return err
+		}
 	}
 	s.changed(keyOf(p.TextDocument.URI), t.apply(p.ContentChanges, p.TextDocument.Version))
 	return nil
+}
+
+// lose forgets a document of which a change cannot be read, as one with a negative position:
+// what is known of it is no longer what the editor has. The next full text finds it again.
+func (s *server) lose(params json.RawMessage) {
+	var p documentParams
+	if json.Unmarshal(params, &p) != nil {
+		return
+	}
+	key := keyOf(p.TextDocument.URI)
+	t, err := s.now().document(p.TextDocument.URI)
+	if err != nil {
+		return
+	}
+	s.closed(key)
+	s.mu.Lock()
+	s.lost[key] = t
+	s.mu.Unlock()
+}
+
+// found returns what is known of a document that was lost, if a change has its whole text, and
+// else nil.
+func (s *server) found(p changeParams) *text {
+	key := keyOf(p.TextDocument.URI)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	t := s.lost[key]
+	if t == nil || len(p.ContentChanges) == 0 || p.ContentChanges[0].Range != nil {
+		return nil
+	}
+	delete(s.lost, key)
+	return t
 }
 
 func didClose(s *server, params json.RawMessage) error {
 	p, err := decode[documentParams](params)
 	if err != nil {
 		return err
+	}
+	s.mu.Lock()
+	lost := s.lost[keyOf(p.TextDocument.URI)] != nil
+	delete(s.lost, keyOf(p.TextDocument.URI))
+	s.mu.Unlock()
+	if lost {
+		return nil
 	}
 	if _, err := s.now().document(p.TextDocument.URI); err != nil {
 		return err

@@ -52,6 +52,7 @@ type server struct {
 	roots    []string
 	settings Settings
 	docs     map[string]*text // by key; replaced, never changed
+	lost     map[string]*text // by key, what is open with another text than is known
 	answers  map[string]context.CancelFunc
 	launches map[string]*tracked
 	static   map[string][]Diagnostic // what is wrong with open documents by themselves
@@ -96,7 +97,7 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, o Options) (bool, e
 	s := &server{
 		o: o, wire: &wire{in: bufio.NewReader(in), out: out}, settings: o.Settings.filled(), ctx: ctx,
 		docs: map[string]*text{}, answers: map[string]context.CancelFunc{}, launches: map[string]*tracked{},
-		static: map[string][]Diagnostic{}, looks: map[string]context.CancelFunc{}, published: map[string]bool{},
+		static: map[string][]Diagnostic{}, looks: map[string]context.CancelFunc{}, lost: map[string]*text{}, published: map[string]bool{},
 		checking: make(chan struct{}, 1), looking: make(chan struct{}, 1), answering: make(chan struct{}, answersAtATime),
 	}
 	err := s.listen()

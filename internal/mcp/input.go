@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -198,7 +199,21 @@ func errorText(err error) string {
 	if errors.As(err, &p) {
 		return p.Detail()
 	}
-	return fields.Replace(names.Replace(err.Error()))
+	return fields.Replace(names.Replace(inCalls(err.Error())))
+}
+
+// checksIt is how an error about a file of another kind names the command for it.
+var checksIt = regexp.MustCompile(`muster check \S+ checks it|muster barrier \S+ plays it`)
+
+// inCalls says by which field a call takes what the command takes by its own name.
+func inCalls(text string) string {
+	text = checksIt.ReplaceAllStringFunc(text, func(s string) string {
+		if strings.HasPrefix(s, "muster barrier") {
+			return "tool barrier plays its text"
+		}
+		return "field launch takes it"
+	})
+	return strings.ReplaceAll(text, "muster check takes it under a name that ends in .ptx", "field ptx takes it under a name that ends in .ptx")
 }
 
 // names replaces the library's names of options by what a call, or the server's command line,

@@ -551,3 +551,16 @@ func TestEnd(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestInCalls: an error about a file of another kind speaks of fields, not of the command.
+func TestInCalls(t *testing.T) {
+	for text, want := range map[string]string{
+		"x: this is a launch file, not PTX: muster check x checks it":                                                      "x: this is a launch file, not PTX: field launch takes it",
+		"x: this is PTX, not a launch file: muster check takes it under a name that ends in .ptx, with --grid and --block": "x: this is PTX, not a launch file: field ptx takes it under a name that ends in .ptx, with grid and block",
+		"x: this is a script of barrier operations, not a launch file: muster barrier x plays it":                          "x: this is a script of barrier operations, not a launch file: tool barrier plays its text",
+	} {
+		if got := errorText(errors.New(text)); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
