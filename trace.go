@@ -27,6 +27,7 @@ type TraceOptions struct {
 // A Traced says what a trace has.
 type Traced struct {
 	Schedule string
+	Finding  string // whose places are marked
 	Steps    int
 	// Marked: the finding's places are marked.
 	Marked bool

@@ -92,7 +92,7 @@ func (l *Launch) viewRun(ctx context.Context, v *View, run ViewRun, o ViewOption
 	if err == nil && why() != "" {
 		err = cmp.Or(ctx.Err(), error(&Untold{why()}))
 	}
-	v.shown = append(v.shown, Traced{Schedule: of.About.Schedule, Steps: len(shown.Run), Marked: len(of.Sites) > 0, Cut: cut})
+	v.shown = append(v.shown, Traced{Schedule: of.About.Schedule, Finding: of.About.Finding, Steps: len(shown.Run), Marked: len(of.Sites) > 0, Cut: cut})
 	return cmp.Or(err, ctx.Err())
 }
 

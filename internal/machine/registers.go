@@ -1,14 +1,21 @@
 package machine
 
-import "muster/internal/flow"
+import (
+	"fmt"
+
+	"muster/internal/flow"
+)
 
 // Registers under the names of the text, for what shows a state: nothing here is on the path
 // of a step.
 
-// A Register is a register of a function: a declared one, or an element of a vector.
+// A Register is a register of a function: a declared one, or an element of a vector. Where
+// blocks of the function declare several of a name, the line of its declaration is a part of
+// its name: "p@93".
 type Register struct {
 	Name, Type string // Type without its dot
 	Func       int32
+	line       int // of its declaration
 	bank       uint8
 	row        int32 // in its function's frame
 	rows       int32 // 2 of one of 128 bits
@@ -29,12 +36,19 @@ func (p *Program) FunctionName(fn int32) (name string, kernel bool) {
 // Registers lists the registers of a function, in the order of their declarations.
 func (p *Program) Registers(fn int32) (list []Register) {
 	f := &p.funcs[fn]
+	names := map[string]int{}
 	for _, decls := range [][]declaredRegister{f.formals, f.declared} {
 		for i := range decls {
 			d := &decls[i]
 			for k := range d.n {
-				list = append(list, Register{Name: d.name(k), Type: d.v.Type, Func: fn, bank: d.bank, row: d.first + k*d.rows, rows: d.rows})
+				names[d.name(k)]++
+				list = append(list, Register{Name: d.name(k), line: int(d.v.Pos.Line), Type: d.v.Type, Func: fn, bank: d.bank, row: d.first + k*d.rows, rows: d.rows})
 			}
+		}
+	}
+	for i := range list {
+		if r := &list[i]; names[r.Name] > 1 {
+			r.Name = fmt.Sprintf("%s@%d", r.Name, r.line)
 		}
 	}
 	return list
