@@ -20,7 +20,7 @@ type viewing struct {
 	schedule string
 	beside   string
 	id       string
-	open     bool
+	browser  bool
 }
 
 func viewCommand(c *console) *cobra.Command {
@@ -54,13 +54,13 @@ since a limit ran out, or an interrupt came before it was made.
 	f.StringVar(&v.schedule, "schedule", "", "show the run of this `schedule`, or @FILE; default: that of the finding")
 	f.StringVar(&v.id, "finding", "", "begin at this finding, `kind@file.ptx:lines`; default: the first")
 	f.StringVar(&v.beside, "beside", "", "show the run of this `schedule` too, or @FILE")
-	f.BoolVar(&v.open, "open", false, "open the page in a browser")
+	f.BoolVar(&v.browser, "browser", false, "show the page in a browser")
 	return cmd
 }
 
 func (v *viewing) run(c *console, cmd *cobra.Command, args []string) error {
-	if v.open && v.html != "" {
-		return errors.New("--open opens a page that is served; --html FILE writes one: open that file")
+	if v.browser && v.html != "" {
+		return errors.New("--browser shows a page that is served; --html FILE writes one: show that one")
 	}
 	if cmd.Flags().Changed("html") && v.html == "" {
 		return errors.New("--html: name a file")
@@ -200,7 +200,7 @@ func (v *viewing) serve(w *work, c *console, page *muster.View) error {
 	}
 	v.told(c, page, s.url)
 	fmt.Fprintf(c.out, "%s\n", s.url)
-	if v.open {
+	if v.browser {
 		if err := openBrowser(s.url); err != nil {
 			fmt.Fprintf(beside{c}, "muster: no browser: %v\n", err)
 		}
