@@ -27,7 +27,7 @@ func viewCommand(c *console) *cobra.Command {
 	var v viewing
 	cmd := &cobra.Command{
 		Use:   "view LAUNCH|FILE.ptx|FILE.cu",
-		Short: "Show a run in a page: warps, copies, barriers, memory, step by step",
+		Short: "Show a run in a page, step by step",
 		Long: `View checks the launch and shows a run of it in a page for a browser: what each
 warp, copy and barrier does, step by step, with the PTX and its source, registers
 and memory. It begins at the first finding, or at the one that --finding names; of a
