@@ -1,0 +1,64 @@
+// The tab of registers: a warp's at the step. A click on a value goes to the step that wrote it.
+
+import { clip, count, el, link } from "./dom.js";
+import { value } from "./values.js";
+
+/** A warp's track by its numbers, of which a CTA's rank is one more than its own. */
+function warpOf(run, step) {
+  for (let s = step; s > 0 && s > step - 2000; s--) {
+    const slice = run.stepSlice(s);
+    if (slice >= 0) return run.tracks[run.marks.track[slice]];
+  }
+  return run.tracks.find((t) => t.kind === "warp");
+}
+
+export class Registers {
+  /** @param {import("./state.js").Shown} shown @param {() => void} again */
+  constructor(shown, again) {
+    this.shown = shown;
+    this.again = again;
+    this.pinned = "";
+    this.filter = "";
+  }
+
+  /** @param {*} w the window of the detail @returns {Node[]} */
+  show(w) {
+    const { run, step } = this.shown, state = w.state(step);
+    const warps = run.tracks.filter((t) => t.kind === "warp"), now = warpOf(run, step);
+    const track = warps.find((t) => String(t.id) === this.pinned) ?? now;
+    if (!track) return [el("p.quiet", {}, "The run has no warp.")];
+    const cta = track.parent.rank - 1, warp = track.rank;
+    const pick = /** @type {*} */ (el("select", { change: () => { this.pinned = pick.value; this.again(); } }, el("option", { value: "" }, "the step’s warp"), ...warps.slice(0, 4096).map((t) => el("option", { value: t.id, selected: String(t.id) === this.pinned }, run.path(t)))));
+    const only = /** @type {*} */ (el("input", { type: "search", placeholder: "%r", "aria-label": "Show registers with these letters", value: this.filter, change: () => { this.filter = only.value; this.again(); } }));
+    const list = [...state.registers.values()].filter((r) => r.cta === cta && r.warp === warp && r.name.includes(this.filter));
+    const changed = new Set(step >= w.from ? w.changes(step).filter((c) => c.kind === "register" && c.cta === cta && c.warp === warp).map((c) => c.name) : []);
+    list.sort((a, b) => Number(changed.has(b.name)) - Number(changed.has(a.name)) || a.name.localeCompare(b.name, "en", { numeric: true }));
+    const head = el("div.row", {}, el("label.pick", {}, "Warp ", pick), el("label.pick", {}, "Names with ", only), el("span.quiet", {}, `${run.path(track)} after step ${count(step)}: ${list.length} registers that are not 0; a click goes to the step that wrote a value`));
+    const body = el("tbody");
+    for (const r of list.slice(0, 400)) body.append(this.row(r, w, changed.has(r.name)));
+    return [head, el("table.registers", {}, el("thead", {}, el("tr", {}, ...["register", "type", "values by lane"].map((h) => el("th", { scope: "col" }, h)))), body)];
+  }
+
+  row(r, w, changed) {
+    const groups = [];
+    r.values.forEach((v, lane) => {
+      const last = groups[groups.length - 1];
+      if (last && last.v === v) last.to = lane;
+      else groups.push({ v, from: lane, to: lane });
+    });
+    const shown = groups.length > 8 ? el("details", {}, el("summary", {}, `${value(r.values.find((v) => v !== null) ?? 0n, r.type)} … in ${groups.length} groups`), this.values(groups, r, w)) : this.values(groups, r, w);
+    return el(changed ? "tr.changed" : "tr", {}, el("th", { scope: "row" }, el("code", {}, clip(r.name, 100))), el("td", {}, r.type), el("td", {}, shown));
+  }
+
+  values(groups, r, w) {
+    return el("span.values", {}, ...groups.filter((g) => g.v !== null).map((g) => {
+      const lanes = g.from === 0 && g.to === 31 ? "all" : g.from === g.to ? String(g.from) : `${g.from}–${g.to}`;
+      return el("span.value", {}, el("small", {}, lanes), " ", link(value(g.v, r.type), () => this.origin(r, g.from, w), `${r.name} of lanes ${lanes}: ${value(g.v, r.type)}. Go to the step that wrote it`));
+    }));
+  }
+
+  origin(r, lane, w) {
+    const s = w.origin(this.shown.step, (c) => c.kind === "register" && c.cta === r.cta && c.warp === r.warp && c.name === r.name && ((c.mask >>> lane) & 1) === 1);
+    this.shown.origin(s, `${r.name} of lane ${lane}`, w);
+  }
+}
