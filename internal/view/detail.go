@@ -66,7 +66,6 @@ type window struct {
 	written []machine.Span
 	mbars   []wordAt
 	op      *machine.Op
-	ended   bool // a step's changes do not fit
 }
 
 type warpAt struct{ cta, warp int32 }
