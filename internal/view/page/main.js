@@ -17,7 +17,7 @@ import { Theme } from "./theme.js";
 import { stepWords } from "./words.js";
 
 /** Steps in sight at the start, around the finding's places. */
-const AROUND = 40;
+const AROUND = 24;
 
 /** Reads the data. */
 async function load() {
@@ -210,6 +210,7 @@ async function main() {
   compare(shown, lanes);
   wire(shown, lanes, tabs);
   begin(shown);
+  performance.mark("ready");
   document.documentElement.dataset.ready = "true";
 }
 

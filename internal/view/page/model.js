@@ -43,7 +43,7 @@ export class Run {
     this.steps = info.steps;
     this.strings = strings;
     /** @type {Track[]} */
-    this.tracks = info.tracks.map((t, index) => ({ ...t, index, kind: t.kind || (t.counter ? "counter" : "op"), parent: null, children: [], lanes: [], instants: new Int32Array(0), first: 0, last: 0 }));
+    this.tracks = info.tracks.map((t, index) => ({ text: "", unit: "", rank: 0, counter: false, ...t, index, kind: t.kind || (t.counter ? "counter" : "op"), parent: null, children: [], lanes: [], instants: new Int32Array(0), first: 0, last: 0 }));
     this.byId = new Map(this.tracks.map((t) => [t.id, t]));
     /** @type {Track[]} */
     this.roots = [];

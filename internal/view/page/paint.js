@@ -305,7 +305,7 @@ export class Painter {
       const track = run.byId.get(s.track), row = track && layout.rowOf[track.index];
       if (!row) return null;
       const { y, height } = layout.strip(row, track);
-      return { x: this.x(s.step - 1), right: this.x(s.step), y, height, role: s.role, number: i + 1 };
+      return { x: this.x(s.step - 1), right: this.x(s.step), y, height, role: s.role, step: s.step, number: i + 1 };
     });
     const [a, b] = boxes;
     if (a && b) {
@@ -313,7 +313,7 @@ export class Painter {
       const x1 = (a.x + a.right) / 2, x2 = (b.x + b.right) / 2;
       if (across) this.over(x1, x2, a.y);
       else this.curve(x1, b.y > a.y ? a.y + a.height : a.y, x2, b.y > a.y ? b.y : b.y + b.height, colors.finding, 2, 1, [6, 4]);
-      this.tag("missing", (x1 + x2) / 2, across ? a.y - 8 : (a.y + a.height + b.y) / 2, false);
+      this.tag("missing", (x1 + x2) / 2, across ? a.y - 8 : (a.y + a.height + b.y) / 2);
     }
     for (const p of boxes) {
       if (!p || p.right < -50 || p.x > width + 50) continue;
@@ -321,7 +321,7 @@ export class Painter {
       ctx.lineWidth = 2;
       const w = Math.max(p.right - p.x, 3);
       ctx.strokeRect(p.x + (p.right - p.x - w) / 2, p.y - 1, w, p.height + 2);
-      this.tag(`${p.number} ${p.role}`, p.right + 4, p.y + p.height / 2, true);
+      this.badge(p);
     }
   }
 
@@ -338,11 +338,17 @@ export class Painter {
     ctx.setLineDash([]);
   }
 
-  /** A label of the finding, on the right of a point or around it. */
-  tag(text, x, y, right) {
+  /** A place's number; with its role where the page stands at its step, so that names cover little. */
+  badge(p) {
+    const text = this.v.step === p.step ? `${p.number} ${p.role}` : String(p.number);
+    this.tag(text, p.right + 4 + (text.length * this.letter + 8) / 2, p.y + p.height / 2);
+  }
+
+  /** A label of the finding, around a point. */
+  tag(text, x, y) {
     const { ctx } = this, { colors, width } = this.v, w = text.length * this.letter + 8;
-    let left = right ? x : x - w / 2;
-    if (right && left + w > width && left < width) left = x - w - 12;
+    let left = x - w / 2;
+    if (left + w > width && left < width) left = width - w;
     ctx.fillStyle = colors.finding;
     ctx.beginPath();
     ctx.roundRect(left, y - 8, w, 16, 3);
@@ -371,8 +377,7 @@ export class Painter {
     ctx.fillRect(0, RULER - 1, width, 1);
     const unit = tick((to - from) / (width / 90));
     ctx.fillStyle = colors.quiet;
-    for (let t = Math.ceil(from / unit) * unit; t <= to; t += unit) {
-      if (t < 0) continue;
+    for (let t = Math.max(0, Math.ceil(from / unit) * unit); t <= to; t += unit) {
       const x = this.x(t);
       ctx.fillRect(x, RULER - 6, 1, 5);
       ctx.fillText(t.toLocaleString("en"), x + 3, RULER / 2 - 1);

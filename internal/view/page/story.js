@@ -70,7 +70,7 @@ export class Story {
     if (!words.length) return el("div.steps", {});
     const list = el("ol.words", {});
     for (const w of words) {
-      const b = el(w.site != null ? "button.word.site" : "button.word", { type: "button", click: () => this.shown.go(w.step) }, el("span.number", {}, w.step), " ", clip(w.text, 600));
+      const b = el(w.site != null ? "button.word.site" : "button.word", { type: "button", click: () => this.shown.go(w.step) }, el("span.number", {}, w.first && w.first < w.step ? `${w.first}–${w.step}` : w.step), " ", clip(w.text, 600));
       this.links.push({ step: w.step, b });
       list.append(el("li", {}, b));
     }
