@@ -134,7 +134,7 @@ export class Code {
   }
 
   show() {
-    const { run, slice, step } = this.shown, at = slice >= 0 ? slice : run.stepSlice(step), place = at >= 0 ? run.place(at) : null;
+    const { run, slice, step } = this.shown, place = this.place(slice) ?? this.place(run.stepEvent(step));
     if (!place) {
       this.ptx.current = this.source.current = 0;
       this.ptx.draw();
@@ -145,6 +145,10 @@ export class Code {
     const loc = this.ptx.texts.find((t) => t.file === place.file)?.loc ?? [], i = first(loc.length, (k) => loc[k][0] > place.line) - 1;
     if (i >= 0 && loc[i][2] > 0) this.source.open(loc[i][1], loc[i][2]);
     else this.source.open(undefined, 0);
+  }
+
+  place(slice) {
+    return slice >= 0 ? this.shown.run.place(slice) : null;
   }
 
   /** Goes to the next step that executes a line of PTX, from the beginning if there is none later. */

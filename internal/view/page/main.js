@@ -124,7 +124,7 @@ function divider() {
     main.style.setProperty("--code", `${width}px`);
     e.setAttribute("aria-valuenow", String(Math.round(width)));
   };
-  set(Math.min(760, main.clientWidth * 0.45));
+  set(Math.min(760, main.clientWidth * 0.4));
   e.addEventListener("pointerdown", (down) => {
     e.setPointerCapture(down.pointerId);
     const move = (m) => set(main.getBoundingClientRect().right - m.clientX);

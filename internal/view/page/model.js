@@ -177,6 +177,18 @@ export class Run {
     return (this.stepSlices[step] ?? 0) - 1;
   }
 
+  /**
+   * What stands for a step: what its warp does, or else an operation that it brings on, or
+   * whatever begins or ends with it; -1 for nothing.
+   * @param {number} step
+   */
+  stepEvent(step) {
+    const s = this.stepSlice(step);
+    if (s >= 0 || step === 0) return s;
+    const events = this.eventsAt(step);
+    return (events.find((e) => this.marks.file[e.slice] && this.tracks[this.marks.track[e.slice]].kind === "op") ?? events[0])?.slice ?? -1;
+  }
+
   /** @param {number} slice */
   facts(slice) {
     const m = this.marks;

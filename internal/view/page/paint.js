@@ -163,7 +163,7 @@ export class Painter {
         const j = gallop(lane, i, (s) => m.from[s] >= end), long = m.to[lane[j - 1]] - m.from[lane[i]];
         const full = Math.min(1, long > per * 2 ? 1 : (j - i) / per);
         color = colors[this.hue(lane[i])];
-        alpha = 0.3 + Math.round(full * 5) * 0.14;
+        alpha = 0.4 + Math.round(full * 5) * 0.12;
       }
       if (color !== fill || alpha !== strength) {
         flush(x);
@@ -305,9 +305,10 @@ export class Painter {
       const track = run.byId.get(s.track), row = track && layout.rowOf[track.index];
       if (!row) return null;
       const { y, height } = layout.strip(row, track);
-      return { x: this.x(s.step - 1), right: this.x(s.step), y, height, role: s.role, step: s.step, number: i + 1 };
+      return { x: this.x(s.step - 1), right: this.x(s.step), y, height, role: s.role, step: s.step, site: s.site ?? i };
     });
-    const [a, b] = boxes;
+    // A place may have several steps: an operation's issue, and where it lands.
+    const [a, b] = [0, 1].map((site) => boxes.findLast((p) => p && p.site === site));
     if (a && b) {
       const across = a.y === b.y;
       const x1 = (a.x + a.right) / 2, x2 = (b.x + b.right) / 2;
@@ -340,8 +341,8 @@ export class Painter {
 
   /** A place's number; with its role where the page stands at its step, so that names cover little. */
   badge(p) {
-    const text = this.v.step === p.step ? `${p.number} ${p.role}` : String(p.number);
-    this.tag(text, p.right + 4 + (text.length * this.letter + 8) / 2, p.y + p.height / 2);
+    const now = this.v.step === p.step, text = now ? `${p.site + 1} ${p.role}` : String(p.site + 1), half = (text.length * this.letter + 8) / 2;
+    this.tag(text, now ? p.right + 4 + half : p.x - 4 - half, p.y + p.height / 2);
   }
 
   /** A label of the finding, around a point. */

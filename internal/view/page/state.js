@@ -49,7 +49,7 @@ export class Shown {
   /** Goes to a step, and brings it in sight. @param {number} step */
   go(step) {
     this.step = Math.max(0, Math.min(Math.round(step) || 0, this.run.steps));
-    this.slice = this.run.stepSlice(this.step);
+    this.slice = this.run.stepEvent(this.step);
     this.reveal(this.step - 1, this.step);
     this.changed("step", "select");
   }
