@@ -41,6 +41,19 @@ func (n *Namer) Spans(list []machine.Span, cta int32) string {
 	return n.t.spans(list, cta)
 }
 
+// Memory names a buffer or a variable, without its CTA, or else the memory.
+func (n *Namer) Memory(mem machine.MemID, g *resolve.Region) string {
+	switch {
+	case g != nil:
+		return diag.ShortName(g.Name)
+	case mem.Kind() == machine.SharedMemory:
+		return "shared memory"
+	case mem.Kind() == machine.TensorMemory:
+		return "tensor memory"
+	}
+	return "global memory"
+}
+
 // Lanes names lanes.
 func (n *Namer) Lanes(mask uint32) string { return diag.Lanes(mask) }
 
