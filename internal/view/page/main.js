@@ -203,8 +203,9 @@ async function main() {
   const lanes = runs.map((_, i) => new Lanes(byId("lanes"), shown, theme, i));
   divider();
   new Story(byId("story"), shown, about.report);
-  new Code(byId("code"), shown, about);
-  const tabs = new Tabs(byId("tabs"), byId("panel"), shown, runs.map((r) => new Detail(r)), about.memories, () => lanes[shown.active].layout.hidden);
+  const details = runs.map((r) => new Detail(r));
+  new Code(byId("code"), shown, about, details);
+  const tabs = new Tabs(byId("tabs"), byId("panel"), shown, details, about.memories, () => lanes[shown.active].layout.hidden);
   new Search({ form: byId("search"), query: byId("query"), hits: byId("hits"), previous: byId("hit-prev"), next: byId("hit-next") }, shown);
   follow(shown);
   compare(shown, lanes);

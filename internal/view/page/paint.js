@@ -138,7 +138,7 @@ export class Painter {
 
   label(text, x, w, y, hue) {
     const room = Math.floor((w - 6) / this.letter);
-    if (room < 2) return;
+    if (room < Math.min(4, text.length)) return;
     const { ctx } = this;
     ctx.fillStyle = hue === "run" || hue === "wait" ? this.v.colors.ink : this.v.colors["on-fill"];
     ctx.fillText(text.length <= room ? text : `${text.slice(0, room - 1)}…`, x + 3, y + 0.5);
