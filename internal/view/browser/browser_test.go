@@ -47,6 +47,23 @@ func chromium(t testing.TB) string {
 // open opens a page of a file in a window of some size, and waits until it is ready.
 func open(t testing.TB, file string, width, height int64) *tab {
 	t.Helper()
+	p := start(t, "file://"+file, width, height)
+	if got := p.text(t, `document.documentElement.dataset.ready`); got != "true" {
+		t.Fatalf("the page says %q, threw %q", p.text(t, `document.getElementById("words").textContent`), p.thrown)
+	}
+	t.Cleanup(func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		for _, s := range p.thrown {
+			t.Errorf("the page threw: %s", s)
+		}
+	})
+	return p
+}
+
+// start opens a page, and waits until it is ready or says why it is not.
+func start(t testing.TB, address string, width, height int64) *tab {
+	t.Helper()
 	path := chromium(t)
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.Flag("force-color-profile", "srgb"))
 	all, stop := chromedp.NewExecAllocator(context.Background(), options...)
@@ -80,18 +97,8 @@ func open(t testing.TB, file string, width, height int64) *tab {
 	if _, err := chromedp.Call(ctx, network.Enable, network.EnableParams{}); err != nil {
 		t.Fatal(err)
 	}
-	p.do(t, chromedp.EmulateViewport(width, height), chromedp.Navigate("file://"+file))
+	p.do(t, chromedp.EmulateViewport(width, height), chromedp.Navigate(address))
 	p.until(t, `document.documentElement.dataset.ready !== undefined`)
-	if got := p.text(t, `document.documentElement.dataset.ready`); got != "true" {
-		t.Fatalf("the page says %q, threw %q", p.text(t, `document.getElementById("words").textContent`), p.thrown)
-	}
-	t.Cleanup(func() {
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		for _, s := range p.thrown {
-			t.Errorf("the page threw: %s", s)
-		}
-	})
 	return p
 }
 
@@ -335,6 +342,9 @@ func TestContrast(t *testing.T) {
 				t.Errorf("%s, %s: %s", theme, tab, l)
 			}
 		}
+		for _, l := range eval[[]string](t, p, drawn) {
+			t.Errorf("%s, lanes: %s", theme, l)
+		}
 		p.picture(t, "theme-"+theme)
 	}
 }
@@ -353,6 +363,22 @@ const contrast = `(() => {
 		if (ratio < 4.5) low.add(ratio.toFixed(2) + " to 1: " + e.tagName + "." + e.className + " " + walk.currentNode.data.slice(0, 40));
 	}
 	return [...low];
+})()`
+
+// drawn lists the colours of the lanes whose contrast is too low: of letters with what they
+// stand on (4.5 to 1), and of what has a meaning with the ground (3 to 1; WCAG 2.2, 1.4.11).
+const drawn = `(() => {
+	const style = getComputedStyle(document.documentElement), of = (n) => style.getPropertyValue("--" + n).trim();
+	const lum = (h) => { const [r, g, b] = [1, 3, 5].map((i) => parseInt(h.slice(i, i + 2), 16) / 255).map((v) => v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4); return 0.2126 * r + 0.7152 * g + 0.0722 * b; };
+	const ratio = (a, b) => { const [x, y] = [lum(of(a)), lum(of(b))]; return (Math.max(x, y) + 0.05) / (Math.min(x, y) + 0.05); };
+	const low = [], need = (a, b, least) => { if (ratio(a, b) < least) low.push(a + " on " + b + " has " + ratio(a, b).toFixed(2) + " to 1"); };
+	const fills = ["memory", "barrier", "fence", "async", "other", "op", "phase-0", "phase-1"];
+	for (const f of fills) need("on-fill", f, 4.5);
+	for (const f of ["ground", "wait", "run"]) need("ink", f, 4.5);
+	for (const f of ["finding", "focus"]) need("ground", f, 4.5);
+	need("quiet", "ground", 4.5);
+	for (const f of [...fills, "stage-0", "stage-1", "stage-2", "counter", "arrow", "edge"]) need(f, "ground", 3);
+	return low;
 })()`
 
 // TestNoRequests sees that the page asks for nothing but itself, even where its script tries.

@@ -1,6 +1,7 @@
 package browser
 
 import (
+	"bufio"
 	"errors"
 	"os"
 	"os/exec"
@@ -122,4 +123,54 @@ func TestBeside(t *testing.T) {
 	p.picture(t, "beside")
 	p.text(t, `document.querySelectorAll(".scroll")[1].focus()`)
 	p.until(t, `document.querySelectorAll(".scroll")[1].classList.contains("active")`)
+}
+
+// TestServed opens a page that is served: registers and memory come from its own server, and
+// nothing from elsewhere.
+func TestServed(t *testing.T) {
+	chromium(t)
+	muster, err := build()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(muster, "view", "examples/bulk_store/broken_no_fence.yaml")
+	cmd.Dir = root
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		cmd.Process.Kill()
+		cmd.Wait()
+	}()
+	line, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := strings.TrimSpace(line)
+	p := start(t, address, 1400, 900)
+	p.step(t, "26")
+	p.click(t, "#tab-registers")
+	p.until(t, `document.querySelector(".registers .link") !== null`)
+	p.click(t, "#tab-memory")
+	p.until(t, `document.querySelector(".memory .link") !== null`)
+	p.click(t, ".memory .link")
+	p.until(t, `document.getElementById("note").textContent.includes(" wrote ")`)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	details := 0
+	for _, a := range p.asked {
+		switch {
+		case strings.HasPrefix(a, address+"detail?"):
+			details++
+		case a != address && !strings.HasSuffix(a, "/favicon.ico"):
+			t.Errorf("the page asks for %s", a)
+		}
+	}
+	if details == 0 {
+		t.Error("the page asks for no registers and memory")
+	}
 }

@@ -70,7 +70,7 @@ func (r *run) name(s string) uint64 {
 }
 
 func newRun(name string, steps int64) *run {
-	return &run{Name: name, Schedule: name, Steps: steps, index: map[string]uint64{}, Words: []map[string]any{}, Sites: []map[string]any{}, Detail: [][4]int64{}}
+	return &run{Name: name, Schedule: name, Steps: steps, index: map[string]uint64{}, Words: []map[string]any{}, Sites: []map[string]any{}, Tracks: []map[string]any{}, strings: []string{}, Detail: [][4]int64{}}
 }
 
 // track makes a track and returns its number.

@@ -181,7 +181,7 @@ export class Code {
       }
     }
     for (const [key, ctas] of at) {
-      const list = [...ctas].slice(0, 4).map(([cta, warps]) => `${ctas.size > 1 || cta > 0 ? `CTA ${cta} ` : ""}warp ${ranges(warps)}`);
+      const list = [...ctas].slice(0, 4).map(([cta, warps]) => `${ctas.size > 1 || cta > 0 ? `CTA ${cta} ` : ""}${warps.length > 1 ? "warps" : "warp"} ${ranges(warps)}`);
       this.ptx.here.set(key, `◂ ${list.join(", ")}${ctas.size > 4 ? ` and of ${ctas.size - 4} CTAs more` : ""}`);
     }
     this.ptx.draw();

@@ -205,7 +205,7 @@ async function main() {
   new Story(byId("story"), shown, about.report);
   const details = runs.map((r) => new Detail(r));
   new Code(byId("code"), shown, about, details);
-  const tabs = new Tabs(byId("tabs"), byId("panel"), shown, details, about.memories, () => lanes[shown.active].layout.hidden);
+  const tabs = new Tabs(byId("tabs"), byId("panel"), shown, details, about, () => lanes[shown.active].layout.hidden);
   new Search({ form: byId("search"), query: byId("query"), hits: byId("hits"), previous: byId("hit-prev"), next: byId("hit-next") }, shown);
   follow(shown);
   compare(shown, lanes);

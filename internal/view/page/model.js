@@ -185,8 +185,11 @@ export class Run {
   stepEvent(step) {
     const s = this.stepSlice(step);
     if (s >= 0 || step === 0) return s;
-    const events = this.eventsAt(step);
-    return (events.find((e) => this.marks.file[e.slice] && this.tracks[this.marks.track[e.slice]].kind === "op") ?? events[0])?.slice ?? -1;
+    const m = this.marks, events = this.eventsAt(step).map((e) => e.slice), of = (slice) => this.tracks[m.track[slice]];
+    const slice = events.find((x) => of(x).kind === "op") ?? events[0];
+    if (slice === undefined) return -1;
+    // A stage of an operation stands for the operation.
+    return m.depth[slice] > 0 ? this.at(of(slice).lanes[0], step - 0.5) : slice;
   }
 
   /** @param {number} slice */

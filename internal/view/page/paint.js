@@ -194,8 +194,7 @@ export class Painter {
         ctx.globalAlpha = 1;
         ctx.fillRect(x, y + height - h - 1, right - x, 1.5);
         if (right - x > this.letter * (String(run.values[i]).length + 1)) {
-          ctx.fillStyle = colors.ink;
-          ctx.fillText(String(run.values[i]), x + 3, y + height / 2);
+          this.number(run.values[i], x + 3, y + height / 2);
           ctx.fillStyle = colors.counter;
         }
       }
@@ -212,6 +211,17 @@ export class Painter {
       i = j;
     }
     ctx.globalAlpha = 1;
+  }
+
+  /** Writes a value, readable over the edge of its area. */
+  number(value, x, y) {
+    const { ctx } = this, { colors } = this.v;
+    ctx.lineJoin = "round";
+    ctx.lineWidth = 3;
+    ctx.strokeStyle = colors.ground;
+    ctx.strokeText(String(value), x, y);
+    ctx.fillStyle = colors.ink;
+    ctx.fillText(String(value), x, y);
   }
 
   instants(track, y, height) {

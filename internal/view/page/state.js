@@ -55,12 +55,14 @@ export class Shown {
   }
 
   /**
-   * Goes to the step that wrote a value; says so if it is not known.
-   * @param {number} step or 0 @param {string} what @param {{from: number}} window of the data in which it was looked for
+   * Goes to the step that wrote a value; says so if there is none, or it is not known.
+   * @param {{step: number, from: number}} found as Detail.origin gives it @param {string} what
    */
-  origin(step, what, window) {
-    if (step) this.go(step);
-    this.say(step ? `step ${step} wrote ${what}` : `${what} has its value from before step ${window.from}, where this page’s states begin`);
+  origin(found, what) {
+    if (found.step) {
+      this.go(found.step);
+      this.say(`step ${found.step} wrote ${what}`);
+    } else this.say(found.from <= 1 ? `no step wrote ${what}: it is so from the start` : `${what} has its value from before step ${found.from}, where this page’s states begin`);
   }
 
   /** @param {string} note */
