@@ -153,24 +153,28 @@ type shownState struct {
 	regs  map[string]*[32]uint64 // by CTA, warp and name
 	has   map[string]uint32
 	types map[string]string
-	bytes map[shownByte]byte
-	words map[uint64][4]int64 // by track: phase, pending, expected, tx
+	bytes map[shownMemory]map[uint64]byte // by offset
+	words map[uint64][4]int64             // by track: phase, pending, expected, tx
 	at    map[string][32][2]uint64
 	warps map[[2]uint64]bool
-	wrote map[shownByte]bool // by the last step
+	wrote []shownByte // by the last step
+}
+
+type shownMemory struct {
+	name string
+	cta  uint64
 }
 
 type shownByte struct {
-	name string
-	cta  uint64
-	off  uint64
+	shownMemory
+	off uint64
 }
 
 func regKey(cta, warp uint64, name string) string { return fmt.Sprintf("%d.%d %s", cta, warp, name) }
 
 // apply reads the entries of a keyframe, or of a step.
 func (s *shownState) apply(r *bytesReader, table []string) {
-	s.wrote = map[shownByte]bool{}
+	s.wrote = s.wrote[:0]
 	for range r.u() {
 		switch kind := r.byte(); kind {
 		case 1:
@@ -192,14 +196,16 @@ func (s *shownState) apply(r *bytesReader, table []string) {
 				}
 			}
 		case 2, 5:
-			name, cta, off, n := table[r.u()], r.u(), r.u(), r.u()
+			mem, off, n := shownMemory{table[r.u()], r.u()}, r.u(), r.u()
+			if s.bytes[mem] == nil {
+				s.bytes[mem] = map[uint64]byte{}
+			}
 			for i := range n {
-				at := shownByte{name, cta, off + i}
-				s.wrote[at] = true
+				s.wrote = append(s.wrote, shownByte{mem, off + i})
 				if kind == 5 {
-					delete(s.bytes, at)
+					delete(s.bytes[mem], off+i)
 				} else {
-					s.bytes[at] = r.byte()
+					s.bytes[mem][off+i] = r.byte()
 				}
 			}
 		case 3:
@@ -223,6 +229,6 @@ func (s *shownState) apply(r *bytesReader, table []string) {
 }
 
 func newShown() *shownState {
-	return &shownState{regs: map[string]*[32]uint64{}, has: map[string]uint32{}, types: map[string]string{}, bytes: map[shownByte]byte{},
+	return &shownState{regs: map[string]*[32]uint64{}, has: map[string]uint32{}, types: map[string]string{}, bytes: map[shownMemory]map[uint64]byte{},
 		words: map[uint64][4]int64{}, at: map[string][32][2]uint64{}, warps: map[[2]uint64]bool{}}
 }

@@ -6,20 +6,25 @@ import (
 	"fmt"
 	"math/bits"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
 	"muster"
 	"muster/internal/diag"
 	"muster/internal/machine"
+	"muster/internal/resolve"
 	"muster/internal/timeline"
+	"muster/internal/yaml"
+	"muster/launch"
+	"muster/ptx"
 	"muster/report"
 )
 
 // viewedExamples are launches whose pages are held to the machine: with findings of several
 // kinds, clusters, tensor memory, called functions, 128-bit and packed registers.
 var viewedExamples = []string{"ring/ring", "ring/broken_bytes", "bulk_store/broken_no_fence", "cluster_exchange/cluster_exchange", "named_barrier/named_barrier",
-	"ldgsts/ldgsts", "found/broken_mailbox", "gemm_rs/gemm_rs"}
+	"ldgsts/ldgsts", "found/broken_mailbox", "gemm_rs/gemm_rs", "blackwell/gemm_1cta"}
 
 // firstFinding checks a launch and says which run to view.
 func firstFinding(t *testing.T, l *muster.Launch) (*muster.Report, muster.ViewRun) {
@@ -47,6 +52,9 @@ func TestViewIsTheMachine(t *testing.T) {
 	for _, name := range viewedExamples {
 		t.Run(strings.ReplaceAll(name, "/", " "), func(t *testing.T) {
 			t.Parallel()
+			if testing.Short() && strings.Contains(name, "gemm") {
+				t.Skip("much memory")
+			}
 			l := example(t, name)
 			r, run := firstFinding(t, l)
 			v, err := l.View(context.Background(), r, muster.ViewOptions{Runs: []muster.ViewRun{run}})
@@ -99,15 +107,116 @@ func TestViewLive(t *testing.T) {
 	}
 }
 
+// viewedCalls calls functions, one of which calls itself, in some lanes and not in others; it
+// has registers of every width, of one name in several blocks, and lanes that exit early.
+const viewedCalls = `.version 8.3
+.target sm_90
+.address_size 64
+.func (.reg .b32 sum) down(.reg .b32 n)
+{
+	.reg .b32 %r<3>;
+	.reg .pred %p;
+	setp.eq.u32 %p, n, 0;
+	mov.u32 sum, 7;
+	@%p bra done;
+	sub.u32 %r1, n, 1;
+	call (%r2), down, (%r1);
+	add.u32 sum, %r2, n;
+done:
+	ret;
+}
+.visible .entry k(.param .u64 out)
+{
+	.reg .b32 %r<6>;
+	.reg .b64 %rd<4>;
+	.reg .b128 %q;
+	.reg .b16 %h;
+	.reg .v2 .b32 v;
+	.reg .f32 %f;
+	.reg .pred %p, %p2;
+	ld.param.u64 %rd1, [out];
+	mov.u32 %r1, %tid.x;
+	setp.gt.u32 %p2, %r1, 40;
+	mov.b64 %rd2, 0xfedcba9876543210;
+	mov.b128 %q, {%rd1, %rd2};
+	cvt.u16.u32 %h, %r1;
+	cvt.rn.f32.u32 %f, %r1;
+	mov.u32 v.x, 3;
+	mov.u32 v.y, %r1;
+	mul.wide.u32 %rd3, %r1, 4;
+	add.u64 %rd3, %rd1, %rd3;
+	@%p2 exit;
+	and.b32 %r2, %r1, 3;
+	setp.eq.u32 %p, %r2, 0;
+	@%p bra skip;
+	call (%r3), down, (%r2);
+	st.global.u32 [%rd3], %r3;
+skip:
+	{
+		.reg .b32 t;
+		add.u32 t, %r1, 1;
+		st.global.u32 [%rd3], t;
+	}
+	{
+		.reg .b32 t;
+		add.u32 t, %r1, 2;
+		atom.global.add.u32 %r4, [%rd3], t;
+	}
+	ret;
+}
+`
+
+// TestViewCalls is TestViewIsTheMachine for called functions, and for registers of all kinds.
+func TestViewCalls(t *testing.T) {
+	t.Parallel()
+	mod, err := ptx.Parse("k.ptx", []byte(viewedCalls))
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := launch.Buffer{Name: "out", Type: launch.U32, Shape: []int64{64}, Fill: launch.Fill{Kind: launch.FillZeros}}
+	f := &launch.File{Name: "k.yaml", Buffers: []launch.Buffer{out}, Launches: []launch.Launch{{PTX: "k.ptx", Grid: [3]uint32{2, 1, 1}, Block: [3]uint32{64, 1, 1},
+		Args: []launch.Arg{{Kind: launch.ArgPointer, Ptr: &launch.Pointer{Buffer: "out"}}}}}}
+	l, err := muster.LoadModule(f, mod, []byte(viewedCalls), muster.Limits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, run := firstFinding(t, l)
+	v, err := l.View(context.Background(), r, muster.ViewOptions{Runs: []muster.ViewRun{run}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := decodeView(t, v)
+	c := newComparison(t, l, run, d)
+	w := d.Runs[0].Detail[0]
+	c.window(w[0], w[1], d.blob[w[2]:w[2]+w[3]])
+	for _, name := range []string{"down: n", "down: sum", "%q.lo", "%q.hi", "%h", "%f", "v.x", "v.y", "%p2", "t@" + lineOf("t;", 1), "t@" + lineOf("t;", 2)} {
+		if !slices.Contains(d.Runs[0].table, name) {
+			t.Errorf("no register %s", name)
+		}
+	}
+}
+
+// lineOf is the line of viewedCalls that ends in some text for the nth time.
+func lineOf(end string, n int) string {
+	for i, line := range strings.Split(viewedCalls, "\n") {
+		if strings.HasSuffix(line, end) && strings.Contains(line, ".reg") {
+			if n--; n == 0 {
+				return fmt.Sprint(i + 1)
+			}
+		}
+	}
+	return "?"
+}
+
 // A comparison holds windows to a machine.
 type comparison struct {
 	t                       *testing.T
 	of                      muster.Viewed
 	d                       *viewed
 	m                       *machine.Machine
-	n                       int // steps taken
-	registers, bytes, reads int // that were compared
-	accesses                []machine.Span
+	n                       int                  // steps taken
+	registers, bytes, reads int                  // that were compared
+	accesses                []readByte           // of the present step
 	tracks                  map[[2]uint64]uint64 // of mbarriers, by CTA and address
 }
 
@@ -133,11 +242,23 @@ func newComparison(t *testing.T, l *muster.Launch, run muster.ViewRun, d *viewed
 	return c
 }
 
+// A readByte is a byte that a lane reads, as it is then.
+type readByte struct {
+	at   shownByte
+	v    uint64
+	init bool
+}
+
 // Observe makes a comparison a machine.Observer: it keeps what lanes read.
-func (c *comparison) Observe(_ *machine.Machine, ev *machine.Event) {
-	if ev.Kind == machine.EvAccess && ev.Access&machine.Read != 0 {
-		for k := ev.Mask; k != 0; k &= k - 1 {
-			c.accesses = append(c.accesses, machine.Span{Mem: ev.Mem, Addr: ev.Addr[bits.TrailingZeros32(k)], Len: uint64(ev.Size)})
+func (c *comparison) Observe(m *machine.Machine, ev *machine.Event) {
+	if ev.Kind != machine.EvAccess || ev.Access&machine.Read == 0 {
+		return
+	}
+	for k := ev.Mask; k != 0; k &= k - 1 {
+		for i := range uint64(ev.Size) {
+			addr := ev.Addr[bits.TrailingZeros32(k)] + i
+			v, init := m.Peek(ev.Mem, addr, 1)
+			c.accesses = append(c.accesses, readByte{c.name(ev.Mem, addr), v, init})
 		}
 	}
 }
@@ -153,19 +274,16 @@ func (c *comparison) window(from, to int, data []byte) {
 	s.apply(r, c.d.Runs[0].table)
 	c.compare(s)
 	for n := from; n < to && !c.t.Failed(); n++ {
-		before := c.m.Clone()
 		c.accesses = c.accesses[:0]
 		choice := c.of.Run[n-1]
 		c.m.Step(choice)
 		c.n++
-		for _, a := range c.accesses {
-			c.known(s, before, a)
-		}
+		c.known(s)
 		s.apply(r, c.d.Runs[0].table)
 		if choice.Kind == machine.Run && c.m.Warps(choice.CTA) > 0 && !s.warps[[2]uint64{uint64(choice.CTA), uint64(choice.Warp)}] {
 			c.t.Errorf("step %d: nothing of warp %d of CTA %d, which takes it", n, choice.Warp, choice.CTA)
 		}
-		if n%64 == 0 || n == to-1 {
+		if n == to-1 {
 			c.compare(s)
 			continue
 		}
@@ -177,21 +295,19 @@ func (c *comparison) window(from, to int, data []byte) {
 }
 
 // known: bytes that a step reads are in the state before it.
-func (c *comparison) known(s *shownState, m *machine.Machine, a machine.Span) {
-	for i := range a.Len {
-		v, init := m.Peek(a.Mem, a.Addr+i, 1)
-		at, _ := c.name(a.Mem, a.Addr+i)
-		got, ok := s.bytes[at]
+func (c *comparison) known(s *shownState) {
+	for _, a := range c.accesses {
+		got, ok := s.bytes[a.at.shownMemory][a.at.off]
 		c.reads++
-		if ok != init || init && uint64(got) != v {
-			c.t.Errorf("before step %d: byte %v is %d (%v), shown as %d (%v)", c.n, at, v, init, got, ok)
+		if ok != a.init || a.init && uint64(got) != a.v {
+			c.t.Errorf("before step %d: byte %v is %d (%v), shown as %d (%v)", c.n, a.at, a.v, a.init, got, ok)
 			return
 		}
 	}
 }
 
 // name is what entries call a byte of memory.
-func (c *comparison) name(mem machine.MemID, addr uint64) (shownByte, bool) {
+func (c *comparison) name(mem machine.MemID, addr uint64) shownByte {
 	at := shownByte{off: addr}
 	if mem != machine.Global {
 		at.cta = uint64(mem.CTA()) + 1
@@ -200,11 +316,11 @@ func (c *comparison) name(mem machine.MemID, addr uint64) (shownByte, bool) {
 		g := &c.of.Names.Regions[i]
 		if mem.Kind() != machine.TensorMemory && g.Shared == (mem.Kind() == machine.SharedMemory) && addr >= g.Base && addr-g.Base < g.Size {
 			at.name, at.off = diag.ShortName(g.Name), addr-g.Base
-			return at, true
+			return at
 		}
 	}
 	at.name = map[machine.MemoryKind]string{machine.SharedMemory: "shared memory", machine.TensorMemory: "tensor memory", machine.GlobalMemory: "global memory"}[mem.Kind()]
-	return at, false
+	return at
 }
 
 // changed holds to the machine's what a step is known to change: the rest is compared every
@@ -224,19 +340,21 @@ func (c *comparison) compare(s *shownState) {
 	for w := range s.warps {
 		c.warp(s, w)
 	}
-	all := map[shownByte]bool{}
-	for at := range s.bytes {
-		all[at] = true
+	var all []shownByte
+	for mem, bytes := range s.bytes {
+		for off := range bytes {
+			all = append(all, shownByte{mem, off})
+		}
 	}
 	c.memory(s, all)
 	c.words(s)
 }
 
 // memory holds bytes to the machine's.
-func (c *comparison) memory(s *shownState, which map[shownByte]bool) {
+func (c *comparison) memory(s *shownState, which []shownByte) {
 	c.t.Helper()
-	for at := range which {
-		v, shown := s.bytes[at]
+	for _, at := range which {
+		v, shown := s.bytes[at.shownMemory][at.off]
 		mem, base := machine.Global, uint64(0)
 		if at.cta > 0 {
 			if mem = machine.SharedOf(int32(at.cta - 1)); at.name == "tensor memory" {
@@ -407,5 +525,146 @@ func TestViewTwice(t *testing.T) {
 	}
 	if !bytes.Equal(pages[0].Bytes(), pages[1].Bytes()) {
 		t.Error("they differ")
+	}
+}
+
+// nests checks that the slices of each track nest and lie within the run, and returns how many
+// there are of a category.
+func nests(t *testing.T, marks []report.TraceMark, tracks []report.TraceTrack, steps int) map[string]int {
+	t.Helper()
+	of := map[uint64][]report.TraceMark{}
+	known := map[uint64]report.TraceTrack{}
+	for _, k := range tracks {
+		known[k.ID] = k
+		if k.Kind == "" {
+			t.Errorf("track %s has no kind", k.Name)
+		}
+	}
+	n := map[string]int{}
+	for _, m := range marks {
+		if m.Time < 0 || m.Time > int64(steps) {
+			t.Errorf("a mark at %d of %d steps: %+v", m.Time, steps, m)
+		}
+		if known[m.Track].Counter != (m.Kind == report.TraceValue) {
+			t.Errorf("track %q has %+v", known[m.Track].Name, m)
+		}
+		if m.Kind == report.TraceBegin {
+			n[m.Category]++
+		}
+		of[m.Track] = append(of[m.Track], m)
+	}
+	for id, list := range of {
+		slices.SortStableFunc(list, func(a, b report.TraceMark) int { return int(a.Time - b.Time) })
+		depth := 0
+		for _, m := range list {
+			switch m.Kind {
+			case report.TraceBegin:
+				depth++
+			case report.TraceEnd:
+				depth--
+			}
+			if depth < 0 {
+				t.Fatalf("track %s: an end without a beginning at %d", known[id].Name, m.Time)
+			}
+		}
+		if depth != 0 {
+			t.Errorf("track %s: %d slices without an end", known[id].Name, depth)
+		}
+	}
+	return n
+}
+
+// A happened counts what tracks are to show: buffers that a step accesses, generations of named
+// barriers, columns.
+type happened struct {
+	names    *resolve.Resolver
+	accesses map[string]bool // step, buffer and who
+	step     int
+	arrived  map[string]bool // generations
+	columns  int
+}
+
+func (h *happened) Observe(_ *machine.Machine, ev *machine.Event) {
+	touch := func(mem machine.MemID, addr uint64) {
+		h.accesses[fmt.Sprint(h.step, mem, h.names.RegionAt(mem, addr), ev.PC)] = true
+	}
+	switch ev.Kind {
+	case machine.EvAccess:
+		for k := ev.Mask; k != 0; k &= k - 1 {
+			touch(ev.Mem, ev.Addr[bits.TrailingZeros32(k)])
+		}
+	case machine.EvSource:
+		for _, s := range ev.Op.Reads {
+			touch(s.Mem, s.Addr)
+		}
+	case machine.EvWritten:
+		for _, s := range ev.Op.Writes {
+			touch(s.Mem, s.Addr)
+		}
+	case machine.EvBarArrive:
+		h.arrived[fmt.Sprint(ev.CTA, ev.Bar, ev.Gen)] = true
+	case machine.EvTensorAlloc:
+		h.columns++
+	}
+}
+
+// TestViewTracks: each access to a buffer, each generation of a named barrier and each
+// allocation of columns is shown, once.
+func TestViewTracks(t *testing.T) {
+	for _, name := range viewedExamples {
+		t.Run(strings.ReplaceAll(name, "/", " "), func(t *testing.T) {
+			t.Parallel()
+			l := example(t, name)
+			r, run := firstFinding(t, l)
+			v, err := l.View(context.Background(), r, muster.ViewOptions{Runs: []muster.ViewRun{run}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			d := decodeView(t, v)
+			of, err := muster.ViewedRun(l, run)
+			if err != nil {
+				t.Fatal(err)
+			}
+			h := &happened{names: of.Names, accesses: map[string]bool{}, arrived: map[string]bool{}}
+			m := of.Start(h)
+			for i, c := range of.Run {
+				h.step = i + 1
+				m.Step(c)
+			}
+			n := nests(t, d.marks(t, d.Runs[0]), d.Runs[0].Tracks, d.Runs[0].Steps)
+			if n["access"] != len(h.accesses) || n["generation"] != len(h.arrived) || n["columns"] != h.columns || n["step"] == 0 {
+				t.Errorf("shown: %v; there are %d accesses, %d generations, %d allocations", n, len(h.accesses), len(h.arrived), h.columns)
+			}
+		})
+	}
+}
+
+// TestViewSize: the marks of a long run take few bytes a step, so that a page of a million
+// steps has at most 20 MB, of which registers and memory may take 8 (6 and base64).
+func TestViewSize(t *testing.T) {
+	t.Parallel()
+	const turns = 4000
+	f, err := yaml.ReadFile("examples/ring/ring.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.Expect = nil
+	f.Buffers[0].Shape = []int64{256 * turns}
+	f.Launches[0].Args[2].Bits = turns
+	l, err := muster.LoadFile(f, muster.Limits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, run := firstFinding(t, l)
+	v, err := l.View(context.Background(), r, muster.ViewOptions{Runs: []muster.ViewRun{run}, Live: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var page bytes.Buffer
+	if err := v.WriteHTML(&page); err != nil {
+		t.Fatal(err)
+	}
+	if steps := v.Runs()[0].Steps; steps < 50_000 || page.Len() > 12*steps+512<<10 {
+		t.Errorf("%d bytes for %d steps", page.Len(), steps)
 	}
 }

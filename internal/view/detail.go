@@ -398,8 +398,8 @@ func (d *details) line(pc int32) [2]uint64 {
 		return at
 	}
 	at := [2]uint64{}
-	if n := d.res.Program.Pos(pc).Line; n > 0 {
-		at = [2]uint64{d.texts[d.res.File(pc)], uint64(n)}
+	if text, ok := d.texts[d.res.File(pc)]; ok {
+		at = [2]uint64{text, uint64(d.res.Program.Pos(pc).Line)}
 	}
 	d.lines[pc] = at
 	return at
