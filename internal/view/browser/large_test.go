@@ -1,6 +1,7 @@
 package browser
 
 import (
+	"flag"
 	"fmt"
 	"testing"
 
@@ -86,13 +87,18 @@ const jump = `(async () => {
 	return times.sort((a, b) => a - b);
 })()`
 
+var pageFile = flag.String("page", "", "measure this page, and not one that the benchmark makes")
+
 func BenchmarkLarge(b *testing.B) {
-	file := large(b, 1_000_000)
+	file := *pageFile
+	if file == "" {
+		file = large(b, 1_000_000)
+	}
 	for range b.N {
 		p := open(b, file, 1400, 900)
 		b.ReportMetric(eval[float64](b, p, `performance.getEntriesByName("ready")[0].startTime`), "load-ms")
 		p.picture(b, "large")
-		for _, scale := range []struct{ name, key string }{{"near", ""}, {"middle", "ssssssssss"}, {"all", "f"}} {
+		for _, scale := range []struct{ name, key string }{{"near", ""}, {"middle", "ssssssssss"}, {"all", "fw"}} {
 			if scale.key != "" {
 				p.press(b, scale.key)
 			}
@@ -104,6 +110,9 @@ func BenchmarkLarge(b *testing.B) {
 		times := eval[[]float64](b, p, jump)
 		b.ReportMetric(times[len(times)/2], "jump-median-ms")
 		b.ReportMetric(times[len(times)-1], "jump-max-ms")
+		p.press(b, "3") // with registers
+		times = eval[[]float64](b, p, jump)
+		b.ReportMetric(times[len(times)-1], "jump-registers-max-ms")
 	}
 }
 

@@ -49,7 +49,7 @@ export class Story {
   /** @param {*} f the finding */
   finding(f) {
     const info = this.info, said = el("div.said", {});
-    said.append(el("p.headline", {}, el("span.kind", {}, f.kind), " ", clip(f.headline, 2000)));
+    said.append(el("p.headline", {}, el("span.kind", {}, clip(f.kind, 200)), f.severity === "error" ? " " : ` (${clip(f.severity, 100)}) `, clip(f.headline, 2000)));
     if (f.accepted) said.append(el("p.accepted", {}, el("b", {}, "accepted "), clip(f.accepted, 1000)));
     const sites = el("ol.sites", {});
     f.sites.forEach((s, i) => sites.append(this.site(s, i, info)));
