@@ -12,7 +12,7 @@ export function barriersTab(shown, hidden) {
   for (const t of bars.slice(0, MOST)) body.append(ledger(shown, t));
   const table = el("table", {}, el("caption", {}, step === 0 ? "mbarriers before the first step" : `mbarriers after step ${count(step)}`),
     el("thead", {}, el("tr", {}, ...["mbarrier", "phase", "pending arrivals", "tx-count", "phase began", "completed in", "completed by"].map((h) => el("th", { scope: "col" }, h)))), body);
-  return [table, bars.length > MOST ? el("p.quiet", {}, `${count(bars.length - MOST)} more: filter by Tracks…`) : el("span")];
+  return [table, bars.length > MOST ? el("p.quiet", {}, `${count(bars.length - MOST)} more: filter the rows to see them`) : el("span")];
 }
 
 /** @param {import("./state.js").Shown} shown @param {import("./model.js").Track} track */

@@ -23,6 +23,17 @@ function spans(line) {
   return out;
 }
 
+/** Numbers as ranges: "0-3, 5". @param {number[]} list */
+function ranges(list) {
+  const out = [];
+  for (const n of [...new Set(list)].sort((a, b) => a - b)) {
+    const last = out[out.length - 1];
+    if (last && last[1] === n - 1) last[1] = n;
+    else out.push([n, n]);
+  }
+  return out.map(([a, b]) => (a === b ? a : `${a}-${b}`)).join(", ");
+}
+
 /** A Listing shows one of the texts of a kind. */
 class Listing {
   /** @param {string} title @param {*[]} texts @param {(file: string, line: number) => void} jump */
@@ -32,6 +43,8 @@ class Listing {
     this.text = texts[0];
     this.current = this.caret = 0;
     this.marks = new Map();
+    /** @type {Map<string, string>} which warps stand at a line */
+    this.here = new Map();
     this.pick = /** @type {*} */ (el("select", { "aria-label": `${title} file`, change: () => this.open(this.pick.value, 0) }));
     for (const t of texts) this.pick.append(el("option", { value: t.file }, clip(t.file, 120)));
     this.lines = el("div.code-lines");
@@ -89,6 +102,8 @@ class Listing {
       e.classList.add("at-site");
       e.append(el("span.site-tag", {}, site));
     }
+    const warps = this.here.get(`${this.text.file}:${n}`);
+    if (warps) e.append(el("span.warps-here", { title: "stand here after the step" }, warps));
     return e;
   }
 
@@ -106,10 +121,12 @@ class Listing {
 }
 
 export class Code {
-  /** @param {HTMLElement} place @param {import("./state.js").Shown} shown @param {*} about */
-  constructor(place, shown, about) {
+  /** @param {HTMLElement} place @param {import("./state.js").Shown} shown @param {*} about @param {import("./detail.js").Detail[]} details */
+  constructor(place, shown, about, details) {
     this.shown = shown;
-    const texts = about.texts ?? [], ptx = texts.filter((t) => t.kind === "ptx"), sources = texts.filter((t) => t.kind !== "ptx");
+    this.details = details;
+    this.texts = about.texts ?? [];
+    const ptx = this.texts.filter((t) => t.kind === "ptx"), sources = this.texts.filter((t) => t.kind !== "ptx");
     this.ptx = new Listing("PTX", ptx, (file, line) => this.next(file, line));
     this.source = new Listing("Source", sources, (file, line) => this.nextSource(file, line));
     this.report = about.report;
@@ -120,6 +137,7 @@ export class Code {
     place.classList.toggle("alone", !any);
     shown.listen((changes) => {
       if (changes.has("finding")) this.mark();
+      if (changes.has("step") || changes.has("run")) this.stand();
       if (changes.has("step") || changes.has("select") || changes.has("run") || changes.has("finding")) this.show();
     });
   }
@@ -134,7 +152,7 @@ export class Code {
   }
 
   show() {
-    const { run, slice, step } = this.shown, at = slice >= 0 ? slice : run.stepSlice(step), place = at >= 0 ? run.place(at) : null;
+    const { run, slice, step } = this.shown, place = this.place(slice) ?? this.place(run.stepEvent(step));
     if (!place) {
       this.ptx.current = this.source.current = 0;
       this.ptx.draw();
@@ -145,6 +163,33 @@ export class Code {
     const loc = this.ptx.texts.find((t) => t.file === place.file)?.loc ?? [], i = first(loc.length, (k) => loc[k][0] > place.line) - 1;
     if (i >= 0 && loc[i][2] > 0) this.source.open(loc[i][1], loc[i][2]);
     else this.source.open(undefined, 0);
+  }
+
+  /** Notes at which lines the warps stand after the step, where the data tells. */
+  async stand() {
+    const { step, active } = this.shown;
+    this.ptx.here.clear();
+    const w = await this.details[active].window(step);
+    if (!w || step !== this.shown.step || active !== this.shown.active) return;
+    /** @type {Map<string, Map<number, number[]>>} warps by CTA, at each line */
+    const at = new Map();
+    for (const lanes of w.state(step).lanes.values()) {
+      for (const x of lanes) {
+        const key = `${this.texts[x.file]?.file}:${x.line}`, ctas = at.get(key) ?? new Map();
+        ctas.set(x.cta, [...(ctas.get(x.cta) ?? []), x.warp]);
+        at.set(key, ctas);
+      }
+    }
+    for (const [key, ctas] of at) {
+      const list = [...ctas].slice(0, 4).map(([cta, warps]) => `${ctas.size > 1 || cta > 0 ? `CTA ${cta} ` : ""}${warps.length > 1 ? "warps" : "warp"} ${ranges(warps)}`);
+      this.ptx.here.set(key, `◂ ${list.join(", ")}${ctas.size > 4 ? ` and of ${ctas.size - 4} CTAs more` : ""}`);
+    }
+    this.ptx.draw();
+  }
+
+  /** Where a slice's instruction stands. @param {number} slice */
+  place(slice) {
+    return slice >= 0 ? this.shown.run.place(slice) : null;
   }
 
   /** Goes to the next step that executes a line of PTX, from the beginning if there is none later. */

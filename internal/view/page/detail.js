@@ -15,6 +15,9 @@ import { Reader } from "./bytes.js";
 /** Steps between states that are kept, so that a jump replays few. */
 const KEEP = 256;
 
+/** So many windows are looked through for what wrote a value. */
+const MOST_WINDOWS = 64;
+
 /** @param {Reader} r @param {string[]} strings @returns {Change} */
 function change(r, strings) {
   const kind = r.byte();
@@ -165,7 +168,24 @@ export class Detail {
       this.windows.push(w);
       return w;
     }
-    return this.run.info.live ? this.fetch(step) : null;
+    return this.run.info.live ? this.fetch(Math.max(step, 1)) : null;
+  }
+
+  /**
+   * The last step up to one whose change passes a test, through as many windows as there are.
+   * @param {number} step @param {(c: Change) => boolean} test
+   * @returns {Promise<{step: number, from: number}>} step 0: there is none from a step on
+   */
+  async origin(step, test) {
+    let from = step + 1;
+    for (let n = 0; n < MOST_WINDOWS && from > 1; n++) {
+      const at = from - 1, w = this.windows.find((x) => x.from <= at && at < x.to) ?? (await this.window(at));
+      if (!w || w.from > at) break;
+      const found = w.origin(at, test);
+      if (found) return { step: found, from: w.from };
+      from = w.from;
+    }
+    return { step: 0, from };
   }
 
   /** Asks the server that served the page. @param {number} step */

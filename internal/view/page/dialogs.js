@@ -62,10 +62,17 @@ export function filter(dialog, lanes) {
     for (const b of boxes) if (b.t.kind !== "cta") keep.has(b.t) ? layout.hidden.delete(b.t.index) : layout.hidden.add(b.t.index);
     set([], true);
   };
+  // The warps of the finding's places, and all that is no warp.
+  const ofFinding = () => {
+    const keep = new Set();
+    for (const s of run.info.sites) for (let t = run.byId.get(s.track); t; t = t.parent) keep.add(t);
+    for (const b of boxes) b.t.kind !== "warp" || keep.has(b.t) ? layout.hidden.delete(b.t.index) : layout.hidden.add(b.t.index);
+    set([], true);
+  };
   const fold = (on) => {
     layout.foldAll(on);
     lanes.relaid();
   };
   const button = (text, act) => el("button", { type: "button", click: act }, text);
-  open(dialog, "Rows", el("div.row", {}, only, button("Only these", alone), button("All", () => set(boxes.map((b) => b.t), true)), button("Fold CTAs", () => fold(true)), button("Unfold", () => fold(false))), list);
+  open(dialog, "Rows", el("div.row", {}, only, button("Only these", alone), button("All", () => set(boxes.map((b) => b.t), true)), run.info.sites.length ? button("The finding’s warps", ofFinding) : null, button("Fold CTAs", () => fold(true)), button("Unfold", () => fold(false))), list);
 }

@@ -9,7 +9,7 @@ const WORDS = {
 
 /** @param {import("./state.js").Shown} shown @returns {Node[]} */
 export function eventTab(shown) {
-  const { run, step } = shown, slice = shown.slice >= 0 ? shown.slice : run.stepSlice(step), out = [];
+  const { run, step } = shown, slice = shown.slice >= 0 ? shown.slice : run.stepEvent(step), out = [];
   if (slice >= 0) out.push(facts(shown, slice));
   const events = run.eventsAt(step).filter((e) => e.slice !== slice).slice(0, 100);
   const list = el("ul.plain");

@@ -105,7 +105,7 @@ export class Lanes {
     if (this.layout.open(track)) this.labelled = undefined;
     const row = this.layout.rowOf[track.index];
     if (!row) return;
-    const top = this.scroll.scrollTop, room = this.height - RULER;
+    const top = this.scroll.scrollTop, room = this.scroll.clientHeight - RULER;
     this.space.style.height = `${Math.max(this.layout.height + RULER + 8, this.height)}px`;
     if (row.y < top) this.scroll.scrollTop = Math.max(0, row.y - 8);
     else if (row.y + row.height > top + room) this.scroll.scrollTop = row.y + row.height - room + 8;

@@ -17,7 +17,7 @@ import { Theme } from "./theme.js";
 import { stepWords } from "./words.js";
 
 /** Steps in sight at the start, around the finding's places. */
-const AROUND = 40;
+const AROUND = 24;
 
 /** Reads the data. */
 async function load() {
@@ -124,7 +124,7 @@ function divider() {
     main.style.setProperty("--code", `${width}px`);
     e.setAttribute("aria-valuenow", String(Math.round(width)));
   };
-  set(Math.min(760, main.clientWidth * 0.45));
+  set(Math.min(760, main.clientWidth * 0.4));
   e.addEventListener("pointerdown", (down) => {
     e.setPointerCapture(down.pointerId);
     const move = (m) => set(main.getBoundingClientRect().right - m.clientX);
@@ -203,13 +203,15 @@ async function main() {
   const lanes = runs.map((_, i) => new Lanes(byId("lanes"), shown, theme, i));
   divider();
   new Story(byId("story"), shown, about.report);
-  new Code(byId("code"), shown, about);
-  const tabs = new Tabs(byId("tabs"), byId("panel"), shown, runs.map((r) => new Detail(r)), about.memories, () => lanes[shown.active].layout.hidden);
+  const details = runs.map((r) => new Detail(r));
+  new Code(byId("code"), shown, about, details);
+  const tabs = new Tabs(byId("tabs"), byId("panel"), shown, details, about, () => lanes[shown.active].layout.hidden);
   new Search({ form: byId("search"), query: byId("query"), hits: byId("hits"), previous: byId("hit-prev"), next: byId("hit-next") }, shown);
   follow(shown);
   compare(shown, lanes);
   wire(shown, lanes, tabs);
   begin(shown);
+  performance.mark("ready");
   document.documentElement.dataset.ready = "true";
 }
 

@@ -43,7 +43,7 @@ export class Run {
     this.steps = info.steps;
     this.strings = strings;
     /** @type {Track[]} */
-    this.tracks = info.tracks.map((t, index) => ({ ...t, index, kind: t.kind || (t.counter ? "counter" : "op"), parent: null, children: [], lanes: [], instants: new Int32Array(0), first: 0, last: 0 }));
+    this.tracks = info.tracks.map((t, index) => ({ text: "", unit: "", rank: 0, counter: false, ...t, index, kind: t.kind || (t.counter ? "counter" : "op"), parent: null, children: [], lanes: [], instants: new Int32Array(0), first: 0, last: 0 }));
     this.byId = new Map(this.tracks.map((t) => [t.id, t]));
     /** @type {Track[]} */
     this.roots = [];
@@ -175,6 +175,21 @@ export class Run {
   /** The step slice of a step, or -1. @param {number} step */
   stepSlice(step) {
     return (this.stepSlices[step] ?? 0) - 1;
+  }
+
+  /**
+   * What stands for a step: what its warp does, or else an operation that it brings on, or
+   * whatever begins or ends with it; -1 for nothing.
+   * @param {number} step
+   */
+  stepEvent(step) {
+    const s = this.stepSlice(step);
+    if (s >= 0 || step === 0) return s;
+    const m = this.marks, events = this.eventsAt(step).map((e) => e.slice), of = (slice) => this.tracks[m.track[slice]];
+    const slice = events.find((x) => of(x).kind === "op") ?? events[0];
+    if (slice === undefined) return -1;
+    // A stage of an operation stands for the operation.
+    return m.depth[slice] > 0 ? this.at(of(slice).lanes[0], step - 0.5) : slice;
   }
 
   /** @param {number} slice */

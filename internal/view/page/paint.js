@@ -138,7 +138,7 @@ export class Painter {
 
   label(text, x, w, y, hue) {
     const room = Math.floor((w - 6) / this.letter);
-    if (room < 2) return;
+    if (room < Math.min(4, text.length)) return;
     const { ctx } = this;
     ctx.fillStyle = hue === "run" || hue === "wait" ? this.v.colors.ink : this.v.colors["on-fill"];
     ctx.fillText(text.length <= room ? text : `${text.slice(0, room - 1)}…`, x + 3, y + 0.5);
@@ -163,7 +163,7 @@ export class Painter {
         const j = gallop(lane, i, (s) => m.from[s] >= end), long = m.to[lane[j - 1]] - m.from[lane[i]];
         const full = Math.min(1, long > per * 2 ? 1 : (j - i) / per);
         color = colors[this.hue(lane[i])];
-        alpha = 0.3 + Math.round(full * 5) * 0.14;
+        alpha = 0.4 + Math.round(full * 5) * 0.12;
       }
       if (color !== fill || alpha !== strength) {
         flush(x);
@@ -194,8 +194,7 @@ export class Painter {
         ctx.globalAlpha = 1;
         ctx.fillRect(x, y + height - h - 1, right - x, 1.5);
         if (right - x > this.letter * (String(run.values[i]).length + 1)) {
-          ctx.fillStyle = colors.ink;
-          ctx.fillText(String(run.values[i]), x + 3, y + height / 2);
+          this.number(run.values[i], x + 3, y + height / 2);
           ctx.fillStyle = colors.counter;
         }
       }
@@ -212,6 +211,17 @@ export class Painter {
       i = j;
     }
     ctx.globalAlpha = 1;
+  }
+
+  /** Writes a value, readable over the edge of its area. */
+  number(value, x, y) {
+    const { ctx } = this, { colors } = this.v;
+    ctx.lineJoin = "round";
+    ctx.lineWidth = 3;
+    ctx.strokeStyle = colors.ground;
+    ctx.strokeText(String(value), x, y);
+    ctx.fillStyle = colors.ink;
+    ctx.fillText(String(value), x, y);
   }
 
   instants(track, y, height) {
@@ -305,15 +315,16 @@ export class Painter {
       const track = run.byId.get(s.track), row = track && layout.rowOf[track.index];
       if (!row) return null;
       const { y, height } = layout.strip(row, track);
-      return { x: this.x(s.step - 1), right: this.x(s.step), y, height, role: s.role, number: i + 1 };
+      return { x: this.x(s.step - 1), right: this.x(s.step), y, height, role: s.role, step: s.step, site: s.site ?? i };
     });
-    const [a, b] = boxes;
+    // A place may have several steps: an operation's issue, and where it lands.
+    const [a, b] = [0, 1].map((site) => boxes.findLast((p) => p && p.site === site));
     if (a && b) {
       const across = a.y === b.y;
       const x1 = (a.x + a.right) / 2, x2 = (b.x + b.right) / 2;
       if (across) this.over(x1, x2, a.y);
       else this.curve(x1, b.y > a.y ? a.y + a.height : a.y, x2, b.y > a.y ? b.y : b.y + b.height, colors.finding, 2, 1, [6, 4]);
-      this.tag("missing", (x1 + x2) / 2, across ? a.y - 8 : (a.y + a.height + b.y) / 2, false);
+      this.tag("missing", (x1 + x2) / 2, across ? a.y - 8 : (a.y + a.height + b.y) / 2);
     }
     for (const p of boxes) {
       if (!p || p.right < -50 || p.x > width + 50) continue;
@@ -321,7 +332,7 @@ export class Painter {
       ctx.lineWidth = 2;
       const w = Math.max(p.right - p.x, 3);
       ctx.strokeRect(p.x + (p.right - p.x - w) / 2, p.y - 1, w, p.height + 2);
-      this.tag(`${p.number} ${p.role}`, p.right + 4, p.y + p.height / 2, true);
+      this.badge(p);
     }
   }
 
@@ -338,11 +349,17 @@ export class Painter {
     ctx.setLineDash([]);
   }
 
-  /** A label of the finding, on the right of a point or around it. */
-  tag(text, x, y, right) {
+  /** A place's number; with its role where the page stands at its step, so that names cover little. */
+  badge(p) {
+    const now = this.v.step === p.step, text = now ? `${p.site + 1} ${p.role}` : String(p.site + 1), half = (text.length * this.letter + 8) / 2;
+    this.tag(text, now ? p.right + 4 + half : p.x - 4 - half, p.y + p.height / 2);
+  }
+
+  /** A label of the finding, around a point. */
+  tag(text, x, y) {
     const { ctx } = this, { colors, width } = this.v, w = text.length * this.letter + 8;
-    let left = right ? x : x - w / 2;
-    if (right && left + w > width && left < width) left = x - w - 12;
+    let left = x - w / 2;
+    if (left + w > width && left < width) left = width - w;
     ctx.fillStyle = colors.finding;
     ctx.beginPath();
     ctx.roundRect(left, y - 8, w, 16, 3);
@@ -371,8 +388,7 @@ export class Painter {
     ctx.fillRect(0, RULER - 1, width, 1);
     const unit = tick((to - from) / (width / 90));
     ctx.fillStyle = colors.quiet;
-    for (let t = Math.ceil(from / unit) * unit; t <= to; t += unit) {
-      if (t < 0) continue;
+    for (let t = Math.max(0, Math.ceil(from / unit) * unit); t <= to; t += unit) {
       const x = this.x(t);
       ctx.fillRect(x, RULER - 6, 1, 5);
       ctx.fillText(t.toLocaleString("en"), x + 3, RULER / 2 - 1);

@@ -13,9 +13,10 @@ function warpOf(run, step) {
 }
 
 export class Registers {
-  /** @param {import("./state.js").Shown} shown @param {() => void} again */
-  constructor(shown, again) {
+  /** @param {import("./state.js").Shown} shown @param {import("./detail.js").Detail[]} details @param {() => void} again */
+  constructor(shown, details, again) {
     this.shown = shown;
+    this.details = details;
     this.again = again;
     this.pinned = "";
     this.filter = "";
@@ -35,30 +36,30 @@ export class Registers {
     list.sort((a, b) => Number(changed.has(b.name)) - Number(changed.has(a.name)) || a.name.localeCompare(b.name, "en", { numeric: true }));
     const head = el("div.row", {}, el("label.pick", {}, "Warp ", pick), el("label.pick", {}, "Names with ", only), el("span.quiet", {}, `${run.path(track)} after step ${count(step)}: ${list.length} registers that are not 0; a click goes to the step that wrote a value`));
     const body = el("tbody");
-    for (const r of list.slice(0, 400)) body.append(this.row(r, w, changed.has(r.name)));
+    for (const r of list.slice(0, 400)) body.append(this.row(r, changed.has(r.name)));
     return [head, el("table.registers", {}, el("thead", {}, el("tr", {}, ...["register", "type", "values by lane"].map((h) => el("th", { scope: "col" }, h)))), body)];
   }
 
-  row(r, w, changed) {
+  row(r, changed) {
     const groups = [];
     r.values.forEach((v, lane) => {
       const last = groups[groups.length - 1];
       if (last && last.v === v) last.to = lane;
       else groups.push({ v, from: lane, to: lane });
     });
-    const shown = groups.length > 8 ? el("details", {}, el("summary", {}, `${value(r.values.find((v) => v !== null) ?? 0n, r.type)} … in ${groups.length} groups`), this.values(groups, r, w)) : this.values(groups, r, w);
+    const shown = groups.length > 8 ? el("details", {}, el("summary", {}, `${value(r.values.find((v) => v !== null) ?? 0n, r.type)} … in ${groups.length} groups`), this.values(groups, r)) : this.values(groups, r);
     return el(changed ? "tr.changed" : "tr", {}, el("th", { scope: "row" }, el("code", {}, clip(r.name, 100))), el("td", {}, r.type), el("td", {}, shown));
   }
 
-  values(groups, r, w) {
+  values(groups, r) {
     return el("span.values", {}, ...groups.filter((g) => g.v !== null).map((g) => {
       const lanes = g.from === 0 && g.to === 31 ? "all" : g.from === g.to ? String(g.from) : `${g.from}–${g.to}`;
-      return el("span.value", {}, el("small", {}, lanes), " ", link(value(g.v, r.type), () => this.origin(r, g.from, w), `${r.name} of lanes ${lanes}: ${value(g.v, r.type)}. Go to the step that wrote it`));
+      return el("span.value", {}, el("small", {}, lanes), " ", link(value(g.v, r.type), () => this.origin(r, g.from), `${r.name} of lanes ${lanes}: ${value(g.v, r.type)}. Go to the step that wrote it`));
     }));
   }
 
-  origin(r, lane, w) {
-    const s = w.origin(this.shown.step, (c) => c.kind === "register" && c.cta === r.cta && c.warp === r.warp && c.name === r.name && ((c.mask >>> lane) & 1) === 1);
-    this.shown.origin(s, `${r.name} of lane ${lane}`, w);
+  async origin(r, lane) {
+    const test = (c) => c.kind === "register" && c.cta === r.cta && c.warp === r.warp && c.name === r.name && ((c.mask >>> lane) & 1) === 1;
+    this.shown.origin(await this.details[this.shown.active].origin(this.shown.step, test), `${r.name} of lane ${lane}`);
   }
 }

@@ -49,18 +49,20 @@ export class Shown {
   /** Goes to a step, and brings it in sight. @param {number} step */
   go(step) {
     this.step = Math.max(0, Math.min(Math.round(step) || 0, this.run.steps));
-    this.slice = this.run.stepSlice(this.step);
+    this.slice = this.run.stepEvent(this.step);
     this.reveal(this.step - 1, this.step);
     this.changed("step", "select");
   }
 
   /**
-   * Goes to the step that wrote a value; says so if it is not known.
-   * @param {number} step or 0 @param {string} what @param {{from: number}} window of the data in which it was looked for
+   * Goes to the step that wrote a value; says so if there is none, or it is not known.
+   * @param {{step: number, from: number}} found as Detail.origin gives it @param {string} what
    */
-  origin(step, what, window) {
-    if (step) this.go(step);
-    this.say(step ? `step ${step} wrote ${what}` : `${what} has its value from before step ${window.from}, where this page’s states begin`);
+  origin(found, what) {
+    if (found.step) {
+      this.go(found.step);
+      this.say(`step ${found.step} wrote ${what}`);
+    } else this.say(found.from <= 1 ? `no step wrote ${what}: it is so from the start` : `${what} has its value from before step ${found.from}, where this page’s states begin`);
   }
 
   /** @param {string} note */

@@ -3,6 +3,16 @@
 
 import { clip, counted, el, link } from "./dom.js";
 
+/** Who waits, in words: warps that wait at one line for one thing are one entry. @param {*[]} waiting */
+function waits(waiting) {
+  const groups = new Map();
+  for (const w of waiting) {
+    const s = w.site, key = `CTA (${(s.cta ?? []).join(",")}) waits at line ${s.ptx?.line ?? "?"} for ${w.for}${w.owed ? `: ${w.owed}` : ""}`;
+    groups.set(key, [...(groups.get(key) ?? []), s.warp]);
+  }
+  return [...groups].map(([what, warps]) => `${warps.length === 1 ? "warp" : "warps"} ${warps.join(", ")} of ${what}`);
+}
+
 export class Story {
   /** @param {HTMLElement} place @param {import("./state.js").Shown} shown @param {*} report */
   constructor(place, shown, report) {
@@ -39,13 +49,15 @@ export class Story {
   /** @param {*} f the finding */
   finding(f) {
     const info = this.info, said = el("div.said", {});
-    said.append(el("p.headline", {}, el("span.kind", {}, f.kind), " ", clip(f.headline, 2000)));
+    said.append(el("p.headline", {}, el("span.kind", {}, clip(f.kind, 200)), f.severity === "error" ? " " : ` (${clip(f.severity, 100)}) `, clip(f.headline, 2000)));
+    if (f.accepted) said.append(el("p.accepted", {}, el("b", {}, "accepted "), clip(f.accepted, 1000)));
     const sites = el("ol.sites", {});
     f.sites.forEach((s, i) => sites.append(this.site(s, i, info)));
     said.append(sites);
     if (f.missing) said.append(el("p.missing", {}, el("b", {}, "missing "), clip(f.missing, 2000)));
     if (f.fix) said.append(el("p.fix", {}, el("b", {}, "fix "), clip(f.fix, 2000)));
-    const more = [...(f.ledger ?? []).map((t) => `barrier: ${t}`), ...(f.waiting ?? []).map((w) => `waits: ${[w.who, w.where, w.for, w.text].filter(Boolean).join(", ")}`), ...(f.notes ?? [])];
+    for (const t of (f.ledger ?? []).slice(0, 4)) said.append(el("p", {}, el("b", {}, "barrier "), clip(t, 1000)));
+    const more = [...(f.ledger ?? []).slice(4), ...waits(f.waiting ?? []), ...(f.notes ?? [])];
     if (more.length) said.append(el("details", {}, el("summary", {}, counted(more.length, "more fact")), el("ul", {}, ...more.slice(0, 200).map((t) => el("li", {}, clip(t, 1000))))));
     said.append(el("p.quiet", {}, `seen in ${f.seen} of ${counted(this.report.schedules.length, "schedule")}, first in ${f.schedule}; PTX ISA ${f.section}`));
     if (!info) said.append(el("p.missing", {}, "This page shows the run of another finding. To see this one’s: ", el("code", {}, clip(f.replay.replace("muster replay", "muster view"), 500))));
@@ -53,13 +65,13 @@ export class Story {
   }
 
   site(site, i, info) {
-    const at = info?.sites.find((x) => x.site === i), line = el("li", {}, el("b.role", {}, site.role), " ");
+    const steps = (info?.sites ?? []).filter((x) => x.site === i).map((x) => x.step), line = el("li", {}, el("b.role", {}, site.role), " ");
     const where = [site.operation, site.cta && `CTA (${site.cta.join(",")})`, site.warp >= 0 && `warp ${site.warp}`, site.lanes && `lane ${site.lanes}`].filter(Boolean).join(", ");
     if (site.ptx) line.append(el("code", {}, clip(site.ptx.text, 300)), ` line ${site.ptx.line}`);
     const source = site.source?.[site.source.length - 1];
     if (source) line.append(` · ${clip(source.file, 200)}:${source.line}`);
     line.append(el("span.quiet", {}, ` ${clip([where, site.memory?.text].filter(Boolean).join(", "), 500)} `));
-    if (at) line.append(link(`step ${at.step}`, () => this.shown.go(at.step), `Go to step ${at.step}: ${site.role}`));
+    for (const n of [...new Set(steps)]) line.append(link(`step ${n}`, () => this.shown.go(n), `Go to step ${n}: ${site.role}`), " ");
     return line;
   }
 
@@ -70,7 +82,7 @@ export class Story {
     if (!words.length) return el("div.steps", {});
     const list = el("ol.words", {});
     for (const w of words) {
-      const b = el(w.site != null ? "button.word.site" : "button.word", { type: "button", click: () => this.shown.go(w.step) }, el("span.number", {}, w.step), " ", clip(w.text, 600));
+      const b = el(w.site != null ? "button.word.site" : "button.word", { type: "button", click: () => this.shown.go(w.step) }, el("span.number", {}, w.first && w.first < w.step ? `${w.first}–${w.step}` : w.step), " ", clip(w.text, 600));
       this.links.push({ step: w.step, b });
       list.append(el("li", {}, b));
     }

@@ -11,11 +11,11 @@ import { tableTab } from "./table.js";
 const TABS = [["event", "Event"], ["barriers", "Barriers"], ["registers", "Registers"], ["memory", "Memory"], ["table", "In sight"]];
 
 export class Tabs {
-  /** @param {HTMLElement} place @param {HTMLElement} panel @param {import("./state.js").Shown} shown @param {import("./detail.js").Detail[]} details @param {*[]} memories @param {() => Set<number>} hidden tracks that are filtered out */
-  constructor(place, panel, shown, details, memories, hidden) {
+  /** @param {HTMLElement} place @param {HTMLElement} panel @param {import("./state.js").Shown} shown @param {import("./detail.js").Detail[]} details @param {*} about the page's data @param {() => Set<number>} hidden tracks that are filtered out */
+  constructor(place, panel, shown, details, about, hidden) {
     Object.assign(this, { panel, shown, details, hidden });
-    this.registers = new Registers(shown, () => this.show());
-    this.memory = new Memory(shown, memories, () => this.show());
+    this.registers = new Registers(shown, details, () => this.show());
+    this.memory = new Memory(shown, details, about, () => this.show());
     this.buttons = TABS.map(([id, name]) => el("button", { type: "button", role: "tab", id: `tab-${id}`, "aria-controls": "panel", click: () => this.open(id) }, name));
     place.append(...this.buttons);
     place.addEventListener("keydown", (e) => this.key(e));
