@@ -141,9 +141,21 @@ func (p *tab) step(t testing.TB, n string) {
 	p.until(t, `document.getElementById("step").value === "`+n+`"`)
 }
 
+// click clicks where an element stands when what the page has to show is shown: a node that
+// the page makes anew meanwhile is found again by its place.
 func (p *tab) click(t testing.TB, selector string) {
 	t.Helper()
-	p.do(t, chromedp.Click(chromedp.CSS(selector)))
+	p.until(t, `document.querySelector(`+quote(selector)+`)?.checkVisibility()`)
+	at := eval[[]float64](t, p, `(async () => {
+		const frame = () => new Promise(requestAnimationFrame), find = () => document.querySelector(`+quote(selector)+`);
+		await frame();
+		await frame();
+		find().scrollIntoView({ block: "nearest" });
+		await frame();
+		const r = find().getClientRects()[0];
+		return [r.x + r.width / 2, r.y + r.height / 2];
+	})()`)
+	p.do(t, chromedp.MouseClickXY(at[0], at[1]))
 }
 
 func (p *tab) press(t testing.TB, keys string) {
