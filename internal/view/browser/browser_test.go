@@ -44,6 +44,40 @@ func chromium(t testing.TB) string {
 	return ""
 }
 
+// running is the browser of all tests, which TestMain ends; each test has a tab of its own.
+var running struct {
+	ctx  context.Context
+	stop []context.CancelFunc
+}
+
+// browser gives the browser, and starts it if it does not run.
+func browser(t testing.TB) context.Context {
+	t.Helper()
+	path := chromium(t)
+	if running.ctx == nil {
+		options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.Flag("force-color-profile", "srgb"))
+		all, stop := chromedp.NewExecAllocator(context.Background(), options...)
+		ctx, cancel := chromedp.NewContext(all)
+		running.ctx, running.stop = ctx, []context.CancelFunc{cancel, stop}
+		if err := chromedp.Do(ctx); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return running.ctx
+}
+
+// TestMain ends the browser, and removes the command that tests have built.
+func TestMain(m *testing.M) {
+	code := m.Run()
+	for _, stop := range running.stop {
+		stop()
+	}
+	if built != "" {
+		os.RemoveAll(built)
+	}
+	os.Exit(code)
+}
+
 // open opens a page of a file in a window of some size, and waits until it is ready.
 func open(t testing.TB, file string, width, height int64) *tab {
 	t.Helper()
@@ -64,11 +98,7 @@ func open(t testing.TB, file string, width, height int64) *tab {
 // start opens a page, and waits until it is ready or says why it is not.
 func start(t testing.TB, address string, width, height int64) *tab {
 	t.Helper()
-	path := chromium(t)
-	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.Flag("force-color-profile", "srgb"))
-	all, stop := chromedp.NewExecAllocator(context.Background(), options...)
-	t.Cleanup(stop)
-	ctx, cancel := chromedp.NewContext(all)
+	ctx, cancel := chromedp.NewContext(browser(t))
 	t.Cleanup(cancel)
 	p := &tab{ctx: ctx}
 	if err := chromedp.Do(ctx); err != nil {
