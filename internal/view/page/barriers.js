@@ -11,7 +11,7 @@ export function barriersTab(shown, hidden) {
   const body = el("tbody");
   for (const t of bars.slice(0, MOST)) body.append(ledger(shown, t));
   const table = el("table", {}, el("caption", {}, step === 0 ? "mbarriers before the first step" : `mbarriers after step ${count(step)}`),
-    el("thead", {}, el("tr", {}, ...["mbarrier", "phase", "pending arrivals", "tx-count", "phase began", "completed in", "completed by"].map((h) => el("th", { scope: "col" }, h)))), body);
+    el("thead", {}, el("tr", {}, ...["mbarrier", "phase", "pending arrivals", "tx-count", "begun in step", "ends in step", "ended by"].map((h) => el("th", { scope: "col" }, h)))), body);
   return [table, bars.length > MOST ? el("p.quiet", {}, `${count(bars.length - MOST)} more: filter the rows to see them`) : el("span")];
 }
 

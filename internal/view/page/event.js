@@ -3,7 +3,7 @@
 import { clip, counted, el, link } from "./dom.js";
 
 const WORDS = {
-  ended_by: "completed by", completed_by: "completed by", completed_in_step: "completed in step", barrier: "mbarrier", until: "waits for",
+  completed_by: "completed by", completed_in_step: "completed in step", barrier: "mbarrier", until: "waits for",
   instruction: "instruction", lanes: "lanes", arrivals: "arrivals", bytes: "bytes", reads: "reads", writes: "writes", operation: "operation", group: "group", ended: "ended", phase: "phase",
 };
 
@@ -31,7 +31,7 @@ function facts(shown, slice) {
   for (const a of f.args) {
     const value = clip(String(a.value), 1000);
     if (a.name === "completed_in_step") add(WORDS[a.name], link(value, () => shown.go(Number(a.value))));
-    else if (a.name === "ended_by" && f.end > 0) add(f.category === "phase" ? "completed by" : "ended by", `${value}, `, link(`step ${f.end}`, () => shown.go(f.end), `Go to step ${f.end}: ${value}`));
+    else if (a.name === "ended_by" && f.end > 0) add("ended by", `${value}, `, link(`step ${f.end}`, () => shown.go(f.end), `Go to step ${f.end}: ${value}`));
     else add(WORDS[a.name] ?? a.name.replaceAll("_", " "), value);
   }
   for (const [title, list, side] of [["orders", f.from, "target"], ["after", f.to, "source"]]) {

@@ -2,7 +2,7 @@
 // element goes to the step that wrote it.
 
 import { clip, count, el, link } from "./dom.js";
-import { bitsAt, value } from "./values.js";
+import { TYPES, bitsAt, sizeOf, value } from "./values.js";
 
 const ROWS = 64, ACROSS = 8;
 
@@ -16,6 +16,7 @@ export class Memory {
     this.again = again;
     this.picked = "";
     this.offset = 0;
+    this.as = ""; // a type; "" for the memory's own
   }
 
   /** @param {*} w the window of the detail @returns {Node[]} */
@@ -29,9 +30,10 @@ export class Memory {
     const touched = this.picked !== "" ? this.offset : changes[0]?.offset ?? (auto === of ? site.offset : 0);
     const title = (k) => { const x = state.memory.get(k); return `${x.name}${x.cta >= 0 ? ` of CTA ${x.cta}` : ""}`; };
     const pick = /** @type {*} */ (el("select", { change: () => { this.picked = pick.value; this.offset = 0; this.again(); } }, el("option", { value: "" }, "the step’s, or the finding’s"), ...keys.map((k) => el("option", { value: k, selected: k === this.picked }, clip(title(k), 100)))));
-    const size = about.elem > 0 && about.elem <= 8 ? about.elem : 4, type = about.type || `b${size * 8}`;
+    const own = about.type || `b${(about.elem > 0 && about.elem <= 8 ? about.elem : 4) * 8}`, type = this.as || own, size = sizeOf(type);
+    const as = /** @type {*} */ (el("select", { change: () => { this.as = as.value; this.again(); } }, el("option", { value: "" }, own), ...TYPES.map((t) => el("option", { value: t, selected: t === this.as }, t))));
     const at = /** @type {*} */ (el("input", { type: "number", min: 0, step: size, value: touched, "aria-label": "First byte", change: () => { this.offset = Math.max(0, Number(at.value) || 0); this.picked = key; this.again(); } }));
-    const head = el("div.row", {}, el("label.pick", {}, "Memory ", pick), el("label.pick", {}, "from byte ", at), el("span.quiet", {}, `${clip(title(key), 200)} after step ${count(step)}, ${about.space ?? ""} memory, elements of ${type}; a click goes to the step that wrote one`));
+    const head = el("div.row", {}, el("label.pick", {}, "Memory ", pick), el("label.pick", {}, "from byte ", at), el("label.pick", {}, "as ", as), el("span.quiet", {}, `${clip(title(key), 200)} after step ${count(step)}, ${about.space ?? ""} memory; a click goes to the step that wrote one`));
     return [head, this.table(m, size, type, touched, changes)];
   }
 

@@ -30,5 +30,5 @@ export function tableTab(shown, hidden) {
   }
   const what = all > MOST ? `the first ${count(MOST)} of ${count(all)} events in sight: zoom in to see fewer` : `${count(all)} events in sight`;
   return [el("table", {}, el("caption", {}, `Steps ${count(Math.max(1, Math.floor(from) + 1))} to ${count(Math.min(run.steps, Math.ceil(to)))}: ${what}`),
-    el("thead", {}, el("tr", {}, ...["steps", "row", "event", "line", "completed by"].map((h) => el("th", { scope: "col" }, h)))), body)];
+    el("thead", {}, el("tr", {}, ...["steps", "row", "event", "line", "ended by"].map((h) => el("th", { scope: "col" }, h)))), body)];
 }

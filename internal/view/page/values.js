@@ -1,5 +1,13 @@
 // Writes raw bits as what their type says.
 
+/** Types that bits may be read as. */
+export const TYPES = ["u8", "b16", "f16", "bf16", "b32", "u32", "s32", "f32", "b64", "u64", "s64", "f64"];
+
+/** Bytes of a type. @param {string} type */
+export function sizeOf(type) {
+  return Number(/\d+$/.exec(type)?.[0] ?? 32) / 8;
+}
+
 const view = new DataView(new ArrayBuffer(8));
 
 /** @param {bigint} bits @param {string} type of PTX: "f32", "u64", "pred", "b16" … */
