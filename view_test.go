@@ -229,12 +229,12 @@ func newComparison(t *testing.T, l *muster.Launch, run muster.ViewRun, d *viewed
 	c := &comparison{t: t, of: of, d: d, tracks: map[[2]uint64]uint64{}}
 	c.m = of.Start(c)
 	ctas := map[uint64]uint64{}
-	for _, k := range d.Runs[0].Tracks {
+	for _, k := range d.Runs[0].tracks {
 		if k.Kind == report.TrackCTA {
 			ctas[k.ID] = uint64(k.Rank - 1)
 		}
 	}
-	for _, k := range d.Runs[0].Tracks {
+	for _, k := range d.Runs[0].tracks {
 		if k.Kind == report.TrackMbarrier {
 			c.tracks[[2]uint64{ctas[k.Parent], uint64(k.Rank - 1<<16)}] = k.ID
 		}
@@ -490,7 +490,7 @@ func TestViewMarks(t *testing.T) {
 				t.Fatal(err)
 			}
 			got := d.marks(t, d.Runs[0])
-			if !reflect.DeepEqual(d.Runs[0].Tracks, want.tracks) {
+			if !reflect.DeepEqual(d.Runs[0].tracks, want.tracks) {
 				t.Error("the tracks differ")
 			}
 			if len(got) != len(want.marks) {
@@ -631,7 +631,7 @@ func TestViewTracks(t *testing.T) {
 				h.step = i + 1
 				m.Step(c)
 			}
-			n := nests(t, d.marks(t, d.Runs[0]), d.Runs[0].Tracks, d.Runs[0].Steps)
+			n := nests(t, d.marks(t, d.Runs[0]), d.Runs[0].tracks, d.Runs[0].Steps)
 			if n["access"] != len(h.accesses) || n["generation"] != len(h.arrived) || n["columns"] != h.columns || n["step"] == 0 {
 				t.Errorf("shown: %v; there are %d accesses, %d generations, %d allocations", n, len(h.accesses), len(h.arrived), h.columns)
 			}
