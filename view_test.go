@@ -3,6 +3,7 @@ package muster_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"math/bits"
 	"reflect"
@@ -666,5 +667,30 @@ func TestViewSize(t *testing.T) {
 	}
 	if steps := v.Runs()[0].Steps; steps < 50_000 || page.Len() > 12*steps+512<<10 {
 		t.Errorf("%d bytes for %d steps", page.Len(), steps)
+	}
+}
+
+// TestViewLimits: a view whose limit runs out, wherever that is, says so.
+func TestViewLimits(t *testing.T) {
+	t.Parallel()
+	l := example(t, "ring/broken_bytes")
+	r, run := firstFinding(t, l)
+	muster.SetPace(l, 8)
+	cut, whole := 0, 0
+	for n := int64(1); n < 400 && whole < 2; n += 1 + n/8 {
+		ctx, looks := muster.Tripping(context.Background(), n)
+		v, err := l.View(ctx, r, muster.ViewOptions{Runs: []muster.ViewRun{run}})
+		var untold *muster.Untold
+		switch {
+		case err == nil && v != nil && looks() < n:
+			whole++
+		case errors.As(err, &untold) && strings.Contains(untold.Reason, "Limits.Time"):
+			cut++
+		default:
+			t.Errorf("cut at look %d of %d: %v", n, looks(), err)
+		}
+	}
+	if cut < 3 || whole == 0 {
+		t.Errorf("%d are cut, %d whole", cut, whole)
 	}
 }
