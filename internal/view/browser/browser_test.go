@@ -44,6 +44,40 @@ func chromium(t testing.TB) string {
 	return ""
 }
 
+// running is the browser of all tests, which TestMain ends; each test has a tab of its own.
+var running struct {
+	ctx  context.Context
+	stop []context.CancelFunc
+}
+
+// browser gives the browser, and starts it if it does not run.
+func browser(t testing.TB) context.Context {
+	t.Helper()
+	path := chromium(t)
+	if running.ctx == nil {
+		options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.Flag("force-color-profile", "srgb"))
+		all, stop := chromedp.NewExecAllocator(context.Background(), options...)
+		ctx, cancel := chromedp.NewContext(all)
+		running.ctx, running.stop = ctx, []context.CancelFunc{cancel, stop}
+		if err := chromedp.Do(ctx); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return running.ctx
+}
+
+// TestMain ends the browser, and removes the command that tests have built.
+func TestMain(m *testing.M) {
+	code := m.Run()
+	for _, stop := range running.stop {
+		stop()
+	}
+	if built != "" {
+		os.RemoveAll(built)
+	}
+	os.Exit(code)
+}
+
 // open opens a page of a file in a window of some size, and waits until it is ready.
 func open(t testing.TB, file string, width, height int64) *tab {
 	t.Helper()
@@ -64,11 +98,7 @@ func open(t testing.TB, file string, width, height int64) *tab {
 // start opens a page, and waits until it is ready or says why it is not.
 func start(t testing.TB, address string, width, height int64) *tab {
 	t.Helper()
-	path := chromium(t)
-	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.Flag("force-color-profile", "srgb"))
-	all, stop := chromedp.NewExecAllocator(context.Background(), options...)
-	t.Cleanup(stop)
-	ctx, cancel := chromedp.NewContext(all)
+	ctx, cancel := chromedp.NewContext(browser(t))
 	t.Cleanup(cancel)
 	p := &tab{ctx: ctx}
 	if err := chromedp.Do(ctx); err != nil {
@@ -141,9 +171,21 @@ func (p *tab) step(t testing.TB, n string) {
 	p.until(t, `document.getElementById("step").value === "`+n+`"`)
 }
 
+// click clicks where an element stands when what the page has to show is shown: a node that
+// the page makes anew meanwhile is found again by its place.
 func (p *tab) click(t testing.TB, selector string) {
 	t.Helper()
-	p.do(t, chromedp.Click(chromedp.CSS(selector)))
+	p.until(t, `document.querySelector(`+quote(selector)+`)?.checkVisibility()`)
+	at := eval[[]float64](t, p, `(async () => {
+		const frame = () => new Promise(requestAnimationFrame), find = () => document.querySelector(`+quote(selector)+`);
+		await frame();
+		await frame();
+		find().scrollIntoView({ block: "nearest" });
+		await frame();
+		const r = find().getClientRects()[0];
+		return [r.x + r.width / 2, r.y + r.height / 2];
+	})()`)
+	p.do(t, chromedp.MouseClickXY(at[0], at[1]))
 }
 
 func (p *tab) press(t testing.TB, keys string) {

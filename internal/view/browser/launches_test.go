@@ -18,14 +18,6 @@ const root = "../../.."
 // built is the folder of the command, which TestMain removes.
 var built string
 
-func TestMain(m *testing.M) {
-	code := m.Run()
-	if built != "" {
-		os.RemoveAll(built)
-	}
-	os.Exit(code)
-}
-
 var build = sync.OnceValues(func() (string, error) {
 	folder, err := os.MkdirTemp("", "muster-view")
 	if err != nil {

@@ -160,8 +160,8 @@ export class Painter {
       i = gallop(lane, i, (s) => m.to[s] > t);
       let color = "", alpha = 0;
       if (i < lane.length && m.from[lane[i]] < end) {
-        const j = gallop(lane, i, (s) => m.from[s] >= end), long = m.to[lane[j - 1]] - m.from[lane[i]];
-        const full = Math.min(1, long > per * 2 ? 1 : (j - i) / per);
+        const j = gallop(lane, i, (s) => m.from[s] >= end);
+        const full = Math.min(1, ((j - i) * this.usual(lane, i, j)) / per);
         color = colors[this.hue(lane[i])];
         alpha = 0.4 + Math.round(full * 5) * 0.12;
       }
@@ -174,6 +174,12 @@ export class Painter {
     }
     flush(width);
     ctx.globalAlpha = 1;
+  }
+
+  /** How long slices of a lane are, as three of them tell. @param {Int32Array} lane @param {number} i @param {number} j behind the last */
+  usual(lane, i, j) {
+    const m = this.run.marks, length = (k) => m.to[lane[k]] - m.from[lane[k]];
+    return (length(i) + length((i + j) >> 1) + length(j - 1)) / 3;
   }
 
   /** Draws a counter: how high its values stand, of the most that they reach. */
