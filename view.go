@@ -89,7 +89,7 @@ func (l *Launch) viewRun(ctx context.Context, v *View, run ViewRun, o ViewOption
 		}
 	}
 	cut, err = v.doc.AddRun(of, run.Name, told)
-	if err == nil && why() != "" {
+	if why() != "" {
 		err = cmp.Or(ctx.Err(), error(&Untold{why()}))
 	}
 	v.shown = append(v.shown, Traced{Schedule: of.About.Schedule, Finding: of.About.Finding, Steps: len(shown.Run), Marked: len(of.Sites) > 0, Cut: cut})

@@ -39,7 +39,7 @@ type viewedRun struct {
 		Text        string
 		Site        *int
 	}
-	Tracks         []report.TraceTrack
+	Tracks         [2]int
 	Strings, Marks [2]int
 	Detail         [][4]int
 	Sites          []struct {
@@ -47,7 +47,8 @@ type viewedRun struct {
 		Track      uint64
 		Role       string
 	}
-	table []string
+	table  []string
+	tracks []report.TraceTrack
 }
 
 func decodeView(t *testing.T, v *muster.View) *viewed {
@@ -61,8 +62,10 @@ func decodeView(t *testing.T, v *muster.View) *viewed {
 		t.Fatal(err)
 	}
 	for _, r := range d.Runs {
-		if err := json.Unmarshal(d.at(r.Strings), &r.table); err != nil {
-			t.Fatal(err)
+		for at, to := range map[[2]int]any{r.Strings: &r.table, r.Tracks: &r.tracks} {
+			if err := json.Unmarshal(d.at(at), to); err != nil {
+				t.Fatal(err)
+			}
 		}
 	}
 	return d

@@ -3,6 +3,7 @@ package muster_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"math/bits"
 	"reflect"
@@ -229,12 +230,12 @@ func newComparison(t *testing.T, l *muster.Launch, run muster.ViewRun, d *viewed
 	c := &comparison{t: t, of: of, d: d, tracks: map[[2]uint64]uint64{}}
 	c.m = of.Start(c)
 	ctas := map[uint64]uint64{}
-	for _, k := range d.Runs[0].Tracks {
+	for _, k := range d.Runs[0].tracks {
 		if k.Kind == report.TrackCTA {
 			ctas[k.ID] = uint64(k.Rank - 1)
 		}
 	}
-	for _, k := range d.Runs[0].Tracks {
+	for _, k := range d.Runs[0].tracks {
 		if k.Kind == report.TrackMbarrier {
 			c.tracks[[2]uint64{ctas[k.Parent], uint64(k.Rank - 1<<16)}] = k.ID
 		}
@@ -490,7 +491,7 @@ func TestViewMarks(t *testing.T) {
 				t.Fatal(err)
 			}
 			got := d.marks(t, d.Runs[0])
-			if !reflect.DeepEqual(d.Runs[0].Tracks, want.tracks) {
+			if !reflect.DeepEqual(d.Runs[0].tracks, want.tracks) {
 				t.Error("the tracks differ")
 			}
 			if len(got) != len(want.marks) {
@@ -631,7 +632,7 @@ func TestViewTracks(t *testing.T) {
 				h.step = i + 1
 				m.Step(c)
 			}
-			n := nests(t, d.marks(t, d.Runs[0]), d.Runs[0].Tracks, d.Runs[0].Steps)
+			n := nests(t, d.marks(t, d.Runs[0]), d.Runs[0].tracks, d.Runs[0].Steps)
 			if n["access"] != len(h.accesses) || n["generation"] != len(h.arrived) || n["columns"] != h.columns || n["step"] == 0 {
 				t.Errorf("shown: %v; there are %d accesses, %d generations, %d allocations", n, len(h.accesses), len(h.arrived), h.columns)
 			}
@@ -666,5 +667,30 @@ func TestViewSize(t *testing.T) {
 	}
 	if steps := v.Runs()[0].Steps; steps < 50_000 || page.Len() > 12*steps+512<<10 {
 		t.Errorf("%d bytes for %d steps", page.Len(), steps)
+	}
+}
+
+// TestViewLimits: a view whose limit runs out, wherever that is, says so.
+func TestViewLimits(t *testing.T) {
+	t.Parallel()
+	l := example(t, "ring/broken_bytes")
+	r, run := firstFinding(t, l)
+	muster.SetPace(l, 8)
+	cut, whole := 0, 0
+	for n := int64(1); n < 400 && whole < 2; n += 1 + n/8 {
+		ctx, looks := muster.Tripping(context.Background(), n)
+		v, err := l.View(ctx, r, muster.ViewOptions{Runs: []muster.ViewRun{run}})
+		var untold *muster.Untold
+		switch {
+		case err == nil && v != nil && looks() < n:
+			whole++
+		case errors.As(err, &untold) && strings.Contains(untold.Reason, "Limits.Time"):
+			cut++
+		default:
+			t.Errorf("cut at look %d of %d: %v", n, looks(), err)
+		}
+	}
+	if cut < 3 || whole == 0 {
+		t.Errorf("%d are cut, %d whole", cut, whole)
 	}
 }

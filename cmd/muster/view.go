@@ -79,6 +79,10 @@ func (v *viewing) run(c *console, cmd *cobra.Command, args []string) error {
 		return err
 	}
 	page, err := v.page(w, l, words, runs)
+	var untold *muster.Untold
+	if errors.As(err, &untold) {
+		err = &unseenError{untold}
+	}
 	if err != nil {
 		return w.exit(err)
 	}
@@ -92,6 +96,12 @@ func (v *viewing) run(c *console, cmd *cobra.Command, args []string) error {
 	v.told(c, page, v.html)
 	return w.exit(nil)
 }
+
+// An unseenError says why there is no page.
+type unseenError struct{ why *muster.Untold }
+
+func (e *unseenError) Error() string { return "no page: " + e.why.Reason }
+func (e *unseenError) Unwrap() error { return e.why }
 
 // runs reads which runs to show: the first has no schedule yet if the flags do not say which.
 func (v *viewing) runs(args []string) ([]muster.ViewRun, []string, error) {

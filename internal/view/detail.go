@@ -48,6 +48,7 @@ type details struct {
 type register struct {
 	machine.Register
 	name, kind uint64
+	upper      uint64 // the name of its upper half
 }
 
 // A window is one that is being made.
@@ -118,11 +119,11 @@ func newDetails(text *stringTable, res *resolve.Resolver, texts map[string]uint6
 			if !kernel {
 				shown = name + ": " + r.Name
 			}
+			at := register{Register: r, name: text.of(shown), kind: text.of(r.Type)}
 			if r.Wide() { // each half by itself
-				text.of(shown + ".hi")
-				shown += ".lo"
+				at.name, at.upper = text.of(shown+".lo"), text.of(shown+".hi")
 			}
-			list = append(list, register{Register: r, name: text.of(shown), kind: text.of(r.Type)})
+			list = append(list, at)
 		}
 		d.registers = append(d.registers, list)
 	}
@@ -336,8 +337,7 @@ func (d *details) register(b []byte, at warpAt, key regAt, mask uint32, v *[32]u
 	r := &d.registers[key.fn][key.k]
 	name, kind := r.name, r.kind
 	if key.half {
-		text := d.text.list[name]
-		name = d.text.of(text[:len(text)-len("lo")] + "hi")
+		name = r.upper
 	}
 	if v == nil {
 		kind = d.text.of("")

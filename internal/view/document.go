@@ -61,7 +61,7 @@ type Run struct {
 	Cut      string   `json:"cut"`
 	Finding  string   `json:"finding"`
 	Words    []Word   `json:"words"`
-	Tracks   []Track  `json:"tracks"`
+	Tracks   Range    `json:"tracks"`
 	Strings  Range    `json:"strings"`
 	Marks    Range    `json:"marks"`
 	Detail   [][4]int `json:"detail"`
@@ -100,7 +100,7 @@ func (d *Document) memories(names *resolve.Resolver) {
 	n := story.NewNamer(names)
 	for i := range names.Regions {
 		g := &names.Regions[i]
-		m := Memory{Name: n.Memory(machine.Global, g), Space: "global", Base: fmt.Sprintf("%#x", g.Base), Size: g.Size, Elem: g.Elem}
+		m := Memory{Name: clipped(n.Memory(machine.Global, g)), Space: "global", Base: fmt.Sprintf("%#x", g.Base), Size: g.Size, Elem: g.Elem}
 		if g.Shared {
 			m.Space = "shared"
 		}
@@ -145,6 +145,12 @@ func (d *Document) put(data []byte) Range {
 	return at
 }
 
+// list puts a list into the blob, as JSON: of a long run it is long, and alike.
+func (d *Document) list(of any) (Range, error) {
+	data, err := json.Marshal(of)
+	return d.put(data), err
+}
+
 // AddRun records a run and adds it, with its story.
 // It returns why the run is cut; empty if it is not.
 func (d *Document) AddRun(of Subject, name string, told *report.Story) (cut string, err error) {
@@ -153,16 +159,17 @@ func (d *Document) AddRun(of Subject, name string, told *report.Story) (cut stri
 		return "", err
 	}
 	r := &Run{Name: name, Schedule: of.About.Schedule, Steps: len(of.Run), Cut: of.About.Cut, Finding: of.About.Finding,
-		Words: words(told), Tracks: x.s.tracks, Detail: [][4]int{}, Sites: x.s.sites}
+		Words: words(told), Detail: [][4]int{}, Sites: x.s.sites}
 	if r.Sites == nil {
 		r.Sites = []Site{}
 	}
 	r.Marks = d.put(x.s.data)
-	list, err := json.Marshal(x.s.text.list)
-	if err != nil {
+	if r.Tracks, err = d.list(x.s.tracks); err != nil {
 		return "", err
 	}
-	r.Strings = d.put(list)
+	if r.Strings, err = d.list(x.s.text.list); err != nil {
+		return "", err
+	}
 	for _, w := range x.windows {
 		at := d.put(w.data)
 		r.Detail = append(r.Detail, [4]int{w.from, w.to, at[0], at[1]})
@@ -190,8 +197,8 @@ func recordFitting(of *Subject, texts map[string]uint64) (*recording, error) {
 
 // AddNone adds a run of which there is nothing to see, and why.
 func (d *Document) AddNone(name, schedule, finding, why string) {
-	d.about.Runs = append(d.about.Runs, &Run{Name: name, Schedule: schedule, Finding: finding, Cut: why, Words: []Word{}, Tracks: []Track{},
-		Strings: d.put([]byte("[]")), Detail: [][4]int{}, Sites: []Site{}})
+	d.about.Runs = append(d.about.Runs, &Run{Name: name, Schedule: schedule, Finding: finding, Cut: why, Words: []Word{},
+		Tracks: d.put([]byte("[]")), Strings: d.put([]byte("[]")), Detail: [][4]int{}, Sites: []Site{}})
 	d.lives = append(d.lives, nil)
 }
 
@@ -203,10 +210,14 @@ func words(told *report.Story) []Word {
 	}
 	for i := range told.Steps {
 		s := &told.Steps[i]
-		w := Word{Step: s.Last, First: s.First, Where: s.Where, Role: s.Role, Ledger: s.Ledger, Text: s.Who}
+		w := Word{Step: s.Last, First: s.First, Where: clipped(s.Where), Role: s.Role, Text: s.Who}
+		for _, text := range s.Ledger {
+			w.Ledger = append(w.Ledger, clipped(text))
+		}
 		for k, what := range s.Does {
 			w.Text += map[bool]string{true: ": ", false: "; "}[k == 0] + what
 		}
+		w.Text = clipped(w.Text)
 		if s.Choice != "" && s.Site >= 0 {
 			w.Site = &s.Site
 		}

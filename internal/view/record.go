@@ -79,6 +79,9 @@ func record(of Subject, texts map[string]uint64) (*recording, error) {
 
 func (x *recording) before(step int) {
 	x.step = step
+	if st := x.m.Stopped(); st != nil && st.Kind == machine.Interrupted {
+		x.s.err = errStopped
+	}
 	if x.Live {
 		x.shots.offer(x.m, step)
 	}

@@ -6,11 +6,12 @@ package view
 import (
 	"encoding/binary"
 	"errors"
+	"strings"
 
 	"muster/report"
 )
 
-// A strings is a table of texts, each once.
+// A stringTable is a table of texts, each once.
 type stringTable struct {
 	index map[string]uint64
 	list  []string
@@ -20,10 +21,15 @@ type stringTable struct {
 // longest is the most bytes that a text of the table has; the rest is left out.
 const longest = 4096
 
-func (t *stringTable) of(text string) uint64 {
-	if len(text) > longest {
-		text = text[:longest-3] + "…"
+func clipped(text string) string {
+	if len(text) <= longest {
+		return text
 	}
+	return strings.ToValidUTF8(text[:longest-len("…")], "") + "…"
+}
+
+func (t *stringTable) of(text string) uint64 {
+	text = clipped(text)
 	if n, ok := t.index[text]; ok {
 		return n
 	}
@@ -76,7 +82,7 @@ var errTooLarge = errors.New("the run's events take more memory than the page ca
 func (s *stream) Err() error { return s.err }
 
 func (s *stream) Track(t report.TraceTrack) {
-	s.tracks = append(s.tracks, Track{t.ID, t.Parent, t.Name, t.Text, t.Counter, t.Unit, t.Rank, t.Kind})
+	s.tracks = append(s.tracks, Track{t.ID, t.Parent, clipped(t.Name), clipped(t.Text), t.Counter, t.Unit, t.Rank, t.Kind})
 }
 
 // What a mark's kind is joined with.

@@ -26,7 +26,7 @@ async function load() {
   byId("blob").remove();
   const utf8 = new TextDecoder(), text = ([at, n]) => utf8.decode(bytes.subarray(at, at + n));
   for (const t of about.texts) t.text = text(t.text) + (t.cut ? "\n… the rest is too long for this page" : "");
-  const runs = about.runs.map((info) => new Run(info, bytes, JSON.parse(text(info.strings))));
+  const runs = about.runs.map((info) => new Run({ ...info, tracks: JSON.parse(text(info.tracks)) }, bytes, JSON.parse(text(info.strings))));
   for (const r of runs) await r.load((done) => (byId("words").textContent = `Reading ${r.info.name || "the run"}: ${Math.round(done * 100)} %`));
   return { about, runs };
 }
