@@ -46,7 +46,7 @@ func named(t *testing.T, name string) *made {
 	m.text("ptx", name, name+"\n"+name, [3]any{1, name, 1})
 	m.text("source", name, name)
 	run := smallRun(name, 12)
-	for _, track := range run.Tracks {
+	for _, track := range run.tracks {
 		track["name"], track["text"], track["unit"] = name, name, name
 	}
 	run.slice(2, 3, 4, name, name, extra{file: name, line: 2, args: [][2]string{{name, name}, {"ended_by", name}}})

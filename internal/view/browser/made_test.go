@@ -32,13 +32,14 @@ type run struct {
 	Cut      string           `json:"cut"`
 	Finding  string           `json:"finding"`
 	Words    []map[string]any `json:"words"`
-	Tracks   []map[string]any `json:"tracks"`
+	Tracks   [2]int           `json:"tracks"`
 	Strings  [2]int           `json:"strings"`
 	Marks    [2]int           `json:"marks"`
 	Detail   [][4]int64       `json:"detail"`
 	Sites    []map[string]any `json:"sites"`
 	Live     string           `json:"live"`
 
+	tracks     []map[string]any
 	strings    []string
 	index      map[string]uint64
 	stream     []byte
@@ -70,13 +71,13 @@ func (r *run) name(s string) uint64 {
 }
 
 func newRun(name string, steps int64) *run {
-	return &run{Name: name, Schedule: name, Steps: steps, index: map[string]uint64{}, Words: []map[string]any{}, Sites: []map[string]any{}, Tracks: []map[string]any{}, strings: []string{}, Detail: [][4]int64{}}
+	return &run{Name: name, Schedule: name, Steps: steps, index: map[string]uint64{}, Words: []map[string]any{}, Sites: []map[string]any{}, tracks: []map[string]any{}, strings: []string{}, Detail: [][4]int64{}}
 }
 
 // track makes a track and returns its number.
 func (r *run) track(parent int, kind, name string, rank int) int {
-	id := len(r.Tracks) + 1
-	r.Tracks = append(r.Tracks, map[string]any{"id": id, "parent": parent, "name": name, "kind": kind, "rank": rank, "counter": kind == "counter"})
+	id := len(r.tracks) + 1
+	r.tracks = append(r.tracks, map[string]any{"id": id, "parent": parent, "name": name, "kind": kind, "rank": rank, "counter": kind == "counter"})
 	return id
 }
 
@@ -146,11 +147,14 @@ func (m *made) text(kind, file, text string, loc ...[3]any) {
 
 func (m *made) add(t testing.TB, r *run) {
 	t.Helper()
-	s, err := json.Marshal(r.strings)
-	if err != nil {
-		t.Fatal(err)
+	list := func(of any) [2]int {
+		s, err := json.Marshal(of)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return m.put(s)
 	}
-	r.Strings, r.Marks = m.put(s), m.put(r.stream)
+	r.Tracks, r.Strings, r.Marks = list(r.tracks), list(r.strings), m.put(r.stream)
 	m.Runs = append(m.Runs, r)
 }
 

@@ -64,13 +64,13 @@ export class Lanes {
 
   /** Shows the names of the rows in sight. They are made anew only if others are in sight. */
   label() {
-    const { layout } = this, top = this.scroll.scrollTop, rows = [];
-    for (let i = Math.max(0, layout.rows.indexOf(layout.rowAt(top))); i < layout.rows.length && layout.rows[i].y < top + this.height; i++) rows.push(layout.rows[i]);
+    const { layout } = this, top = this.scroll.scrollTop, rows = [], start = layout.indexAt(top);
+    for (let i = start; i < layout.rows.length && layout.rows[i].y < top + this.height; i++) rows.push(layout.rows[i]);
     const same = this.labelled?.length === rows.length && rows.every((r, i) => r === this.labelled[i]);
     if (same) return;
     const had = this.names.contains(document.activeElement) ? document.activeElement.dataset.track : undefined;
     this.labelled = rows;
-    this.names.replaceChildren(...rows.map((r) => this.name(r, layout.rows[layout.rows.indexOf(r) - 1])));
+    this.names.replaceChildren(...rows.map((r, i) => this.name(r, layout.rows[start + i - 1])));
     if (had !== undefined) this.names.querySelector(`[data-track="${Number(had)}"]`)?.focus();
   }
 

@@ -124,13 +124,18 @@ export class Layout {
 
   /** The row at a height, or undefined. @param {number} y */
   rowAt(y) {
+    return this.rows[this.indexAt(y)];
+  }
+
+  /** The index of the first row that ends below a height. @param {number} y */
+  indexAt(y) {
     let low = 0, high = this.rows.length;
     while (low < high) {
       const mid = (low + high) >> 1;
       if (this.rows[mid].y + this.rows[mid].height > y) high = mid;
       else low = mid + 1;
     }
-    return this.rows[low];
+    return low;
   }
 
   /** Where a track lies in its row: its strip's upper edge and height. @param {Row} row @param {import("./model.js").Track} track */

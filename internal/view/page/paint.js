@@ -71,7 +71,7 @@ export class Painter {
     ctx.rect(0, RULER, width, height - RULER);
     ctx.clip();
     ctx.translate(0, RULER - top);
-    for (let i = layout.rows.indexOf(layout.rowAt(top)); i >= 0 && i < layout.rows.length && layout.rows[i].y < top + height; i++) this.row(layout.rows[i]);
+    for (let i = layout.indexAt(top); i < layout.rows.length && layout.rows[i].y < top + height; i++) this.row(layout.rows[i]);
     if (view.found?.length) this.marked(view.found);
     this.arrows();
     if (view.slice >= 0) this.outline(view.slice, colors.focus, 2);
