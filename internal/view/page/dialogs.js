@@ -9,6 +9,9 @@ const COLOURS = [
   ["phase-0", "phase of even parity"], ["phase-1", "phase of odd parity"], ["counter", "counter: pending arrivals, bytes"], ["finding", "the finding"],
 ];
 
+/** So many rows can be filtered; of a larger launch, those that come first. */
+const MOST = 2000;
+
 /** @param {HTMLDialogElement} dialog @param {string} title @param {...Node} children */
 function open(dialog, title, ...children) {
   const close = el("button", { type: "button", click: () => dialog.close() }, "Close");
@@ -37,8 +40,8 @@ export function help(dialog) {
 export function filter(dialog, lanes) {
   const { run, layout } = lanes, list = el("ul.plain.filter"), boxes = [];
   const only = /** @type {*} */ (el("input", { type: "search", "aria-label": "Rows whose names have these letters", placeholder: "warp 0, mbarrier full …", input: () => show() }));
-  const tracks = run.tracks.filter((t) => ["cta", "warp", "mbar", "barrier", "buffer", "columns"].includes(t.kind)).slice(0, 2000);
-  const ordered = run.roots.flatMap(function walk(t) { return [t, ...t.children.flatMap(walk)]; }).filter((t) => tracks.includes(t));
+  const tracks = new Set(run.tracks.filter((t) => ["cta", "warp", "mbar", "barrier", "buffer", "columns"].includes(t.kind)).slice(0, MOST));
+  const ordered = run.roots.flatMap(function walk(t) { return [t, ...t.children.flatMap(walk)]; }).filter((t) => tracks.has(t));
   for (const t of ordered) {
     const box = /** @type {*} */ (el("input", { type: "checkbox", checked: !layout.hidden.has(t.index), change: () => set([t], box.checked) }));
     const item = el("li", {}, el("label.check", {}, box, ` ${clip(t.name, 200)}`));

@@ -3,7 +3,10 @@
 import { clip, count, el, link } from "./dom.js";
 import { TYPES, value } from "./values.js";
 
-/** A warp's track by its numbers, of which a CTA's rank is one more than its own. */
+/** So many warps can be picked; others by going to a step of theirs. */
+const MOST = 512;
+
+/** The warp that takes the step, or took the last one before. @param {import("./model.js").Run} run @param {number} step */
 function warpOf(run, step) {
   for (let s = step; s > 0 && s > step - 2000; s--) {
     const slice = run.stepSlice(s);
@@ -30,7 +33,7 @@ export class Registers {
     const track = warps.find((t) => String(t.id) === this.pinned) ?? now;
     if (!track) return [el("p.quiet", {}, "The run has no warp.")];
     const cta = track.parent.rank - 1, warp = track.rank;
-    const pick = /** @type {*} */ (el("select", { change: () => { this.pinned = pick.value; this.again(); } }, el("option", { value: "" }, "the step’s warp"), ...warps.slice(0, 4096).map((t) => el("option", { value: t.id, selected: String(t.id) === this.pinned }, run.path(t)))));
+    const pick = /** @type {*} */ (el("select", { change: () => { this.pinned = pick.value; this.again(); } }, el("option", { value: "" }, "the step’s warp"), ...warps.slice(0, MOST).map((t) => el("option", { value: t.id, selected: String(t.id) === this.pinned }, run.path(t)))));
     const only = /** @type {*} */ (el("input", { type: "search", placeholder: "%r", "aria-label": "Show registers with these letters", value: this.filter, change: () => { this.filter = only.value; this.again(); } }));
     const as = /** @type {*} */ (el("select", { change: () => { this.as = as.value; this.again(); } }, el("option", { value: "" }, "declared"), ...TYPES.map((t) => el("option", { value: t, selected: t === this.as }, t))));
     const list = [...state.registers.values()].filter((r) => r.cta === cta && r.warp === warp && r.name.includes(this.filter));
