@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"muster/internal/machine"
+	"muster/internal/near"
 	"muster/internal/patience"
 	"muster/internal/progress"
 	"muster/internal/prove"
@@ -231,6 +232,7 @@ func (l *Launch) check(ctx context.Context, o CheckOptions, e *shards.Options) (
 	c.costs()
 	c.columnsMatter()
 	c.unfinished()
+	c.stands()
 	c.handsOn()
 	return c.concluded(c.list), ctx.Err()
 }
@@ -465,6 +467,16 @@ func (c *checking) unfinished() {
 	if why := c.budget.Over(); why != "" && (c.coverage == nil || c.coverage.Complete) {
 		c.AddGap(rules.Gap{What: why, PC: -1})
 	}
+}
+
+// stands adds to the findings what the run has of the kind that each lacks.
+func (c *checking) stands() {
+	near.Look(c.subject, c.budget, c.list, c.Findings, func(f *rules.Finding) int {
+		if n, ok := c.First[f.Key()]; ok {
+			return n
+		}
+		return -1
+	})
 }
 
 // proved converts a proof to the report's form.

@@ -85,6 +85,36 @@ func TestCostNeeded(t *testing.T) {
 	}
 }
 
+// TestCostPassed: wgmma.fence and waits for groups are judged by a machine that passes over them.
+func TestCostPassed(t *testing.T) {
+	for _, c := range []struct{ name, kernel, want string }{
+		{"docs/fences/wgmma_fence.yaml", "each", "redundant-fence:101"},
+		{"docs/fences/wgmma_fence.yaml", "first", ""},
+		{"docs/fences/store_reuse.yaml", "read", "redundant-wait:73"}, // the end of the grid completes what is written to global memory
+		{"examples/gemm_rs/gemm_rs.yaml", "", "redundant-wait:855"},
+	} {
+		f, err := yaml.ReadFile(c.name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c.kernel != "" {
+			f.Launches[0].Kernel = c.kernel
+		}
+		l, err := muster.LoadFile(f, muster.Limits{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, notes := costs(t, l)
+		var got []string
+		for i := range notes {
+			got = append(got, fmt.Sprintf("%s:%d", notes[i].Kind, notes[i].Sites[0].PTX.Line))
+		}
+		if got := strings.Join(got, " "); got != c.want || !r.Proof.All {
+			t.Errorf("%s %s: %q, want %q: %s", c.name, c.kernel, got, c.want, r.Summary)
+		}
+	}
+}
+
 // TestCostRemoved removes redundant instructions from the kernel, and proves the rest:
 // some of them separately, and all that may go together at once. So it checks the
 // conclusion from one run with events hidden against the program without the instruction.
@@ -132,7 +162,7 @@ func TestCostRemoved(t *testing.T) {
 }
 
 // costly is an instruction that may be noted, with its guard.
-var costly = regexp.MustCompile(`(@!?%\w+\s+)?\b(bar|barrier|(tcgen05\.)?fence|membar)\b[^;]*;`)
+var costly = regexp.MustCompile(`(@!?%\w+\s+)?\b(bar|barrier|(tcgen05\.|wgmma\.)?fence|membar|cp\.async\.(bulk\.)?wait_(group|all)|wgmma\.wait_group|tcgen05\.wait)\b[^;]*;`)
 
 // proven checks that a launch is proven without the instructions of findings.
 func proven(t *testing.T, name string, fs ...muster.Finding) {
@@ -150,7 +180,7 @@ func proven(t *testing.T, name string, fs ...muster.Finding) {
 		for _, s := range f.Sites {
 			at := &lines[s.PTX.Line-1]
 			if instr := costly.FindString(*at); instr == "" {
-				t.Fatalf("%s: no fence and no barrier", s.PTX)
+				t.Fatalf("%s: no fence, no barrier and no wait", s.PTX)
 			} else {
 				*at = strings.Replace(*at, instr, "", 1)
 			}
@@ -221,17 +251,19 @@ func TestCostWhat(t *testing.T) {
 		needed        int    // of the notes, once others are gone
 		notice        string // of the report
 	}{
-		{"one of two barriers", sync + sync, 2, 1, ""},
-		{"two of three barriers", sync + sync + sync, 3, 1, ""},
+		{"one of two barriers", sync + sync, 2, 1, "either of the 2 that are named can go, and not both"},
+		{"two of three barriers", sync + sync + sync, 3, 1, "2 of the 3 that are named can go together; each of the others, which a note tells, can go alone, and not together with those"},
 		{"the only barrier", sync, 0, 0, ""},
 		{"a fence that the host may rely on", sync + "membar.sys;", 0, 0, ""},
 		{"a fence after an init", "setp.eq.u32 %p1, %r1, 0;\n@%p1 mbarrier.init.shared.b64 [full], 1;\nfence.proxy.async;\n" + sync, 0, 0, ""},
 		{"a fence of the GPU", sync + "membar.gl;", 1, 0, ""},
 		{"a reduction gives a value", sync + "bar.red.popc.u32 %r7, 0, %p1;", 1, 0, ""},
-		{"instructions that meet go together", sync + "@%p1 bra ONE;\nbarrier.sync 1;\nbra TWO;\nONE:\nbarrier.sync 1;\nTWO:", 2, 1, ""},
+		{"instructions that meet go together", sync + "@%p1 bra ONE;\nbarrier.sync 1;\nbra TWO;\nONE:\nbarrier.sync 1;\nTWO:", 2, 1, "and not both"},
 		{"lanes that come apart to one barrier", sync + "and.b32 %r5, %r1, 1;\nsetp.eq.u32 %p1, %r5, 0;\n@%p1 bra ONE;\nbarrier.sync 1;\nbra TWO;\nONE:\nbarrier.sync 1;\nTWO:", 1, 0, ""},
 		{"lanes that come apart to their warp's", sync + "and.b32 %r5, %r1, 1;\nsetp.eq.u32 %p1, %r5, 0;\n@%p1 bra ONE;\nbar.warp.sync -1;\nbra TWO;\nONE:\nbar.warp.sync -1;\nTWO:", 0, 0, ""},
-		{"more than are tried", sync + strings.Repeat("membar.gl;\n", 70), 63, 0, "7 fences and barriers, from line 82 on, were not tried: at most 64 are"},
+		{"more than are tried", sync + strings.Repeat("membar.gl;\n", 70), 63, 0, "7 fences, barriers and waits, from line 82 on, were not tried: at most 64 are"},
+		{"all together", sync + "membar.gl;\nbar.warp.sync -1;", 2, 0, "all 2 that are named can go together"},
+		{"a wait for no group", sync + "cp.async.wait_all;", 1, 0, ""},
 		{"not proven", "", 0, 0, "not proven for all schedules"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

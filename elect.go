@@ -8,6 +8,7 @@ import (
 	"muster/internal/machine"
 	"muster/internal/predict"
 	"muster/internal/progress"
+	"muster/internal/rules"
 	"muster/internal/shards"
 	"muster/internal/trial"
 	"muster/report"
@@ -107,7 +108,7 @@ func otherLeader(f Finding) Finding {
 	f.Severity = report.SevWarning
 	f.Headline = "if elect.sync elects the highest lane of its mask, " + f.Headline
 	f.Notes = append(f.Notes, "the ISA leaves open which lane elect.sync elects (9.7.13.14); an H200 elects the lowest, for which this is no error")
-	if f.Effect {
+	if k := rules.Lookup(f.Kind); k != nil && k.Order == rules.Effect {
 		const most = 2
 		f.Waiting, f.Ledger = nil, f.Ledger[:min(len(f.Ledger), most)]
 		f.Fix = "choose the thread in one way, by elect.sync or by its number, for all that belongs together: a wait, the bytes it expects, the copies, the arrival"

@@ -75,8 +75,8 @@ const (
 )
 
 // A Finding is one defect with its evidence: its Kind and Severity, a Headline, the
-// Sites, what is Missing, and a Fix. A site's PTX is a place in the module; its Source,
-// innermost first, are places in the program that the module was made from.
+// Sites, what is Missing, what Stands nearby, and a Fix. A site's PTX is a place in the
+// module; its Source, innermost first, are places in the program that the module was made from.
 type Finding = report.Finding
 
 // DefaultRandom is how many random schedules a check runs by default.

@@ -7,6 +7,7 @@ import (
 
 	"muster/internal/diag"
 	"muster/internal/rules"
+	"muster/internal/undecided"
 )
 
 // What a check has done so far, for a process that has to end before the report is there
@@ -63,24 +64,35 @@ func (c *checking) soFar() string {
 	return b.String() + "; "
 }
 
-// unproven names the first reasons why there is no proof.
+// unproven says in words which conditions of a proof fail first, and where.
 func (c *checking) unproven() string {
 	var list []string
-	for i, why := range c.proof.Reasons {
-		if i == maxToldSoFar {
-			list = append(list, fmt.Sprintf("%d more", len(c.proof.Reasons)-i))
+	reasons := c.proof.Reasons
+	for i := 0; i < len(reasons); {
+		if len(list) == maxToldSoFar {
+			list = append(list, fmt.Sprintf("%d more", len(reasons)-i))
 			break
 		}
-		text := why.Condition
-		if p := why.Place; p != nil {
-			text += fmt.Sprintf(" at %s:%d", filepath.Base(p.File), p.Line)
+		why := &reasons[i]
+		var at []string
+		for ; i < len(reasons) && reasons[i].Condition == why.Condition; i++ {
+			if p := reasons[i].Place; p != nil && len(at) < maxToldSoFar {
+				at = append(at, fmt.Sprintf("%s:%d", filepath.Base(p.File), p.Line))
+			}
+		}
+		text := why.Text
+		if k := undecided.Lookup(why.Condition); k != nil {
+			text = fmt.Sprintf("it is open whether %s ('explain %s' has more)", k.Title, k.Name)
+		}
+		if len(at) > 0 {
+			text += " at " + strings.Join(at, ", ")
 		}
 		list = append(list, text)
 	}
 	if len(list) == 0 {
 		return ""
 	}
-	return " (" + strings.Join(list, ", ") + ")"
+	return ": " + strings.Join(list, ", ")
 }
 
 // showed names the first findings of the schedules that ran, the gravest first.

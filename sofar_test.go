@@ -19,11 +19,11 @@ func TestSoFar(t *testing.T) {
 		{0, 1, []string{"nothing was decided; a run that may decide every schedule next"}},
 		{1, 2, []string{
 			"nothing was decided; a run that may decide every schedule next",
-			"no proof of every schedule (C9); 0 schedules ran; runs next",
+			"no proof of every schedule: it is open whether nothing that the schedule decides reaches a branch, an address or memory ('explain C9' has more); 0 schedules ran; runs next",
 			"schedules ran, and showed error[race-global] at ",
 		}},
 		// Two requests at a time are explored.
-		{5, 2, []string{"no proof of every schedule (C9 at k.ptx:24, C9 at k.ptx:23, C9 at k.ptx:24); 0 schedules ran; runs next", "7 schedules ran, and nothing was found; exploration next", "schedules explored besides"}},
+		{5, 2, []string{"('explain C9' has more) at k.ptx:24, k.ptx:23, k.ptx:24; 0 schedules ran; runs next", "7 schedules ran, and nothing was found; exploration next", "schedules explored besides"}},
 	} {
 		var told []string
 		l := grantLaunch(t, c.ctas, &grantTwists[c.twist])

@@ -1,6 +1,10 @@
 package launch
 
-import "slices"
+import (
+	"slices"
+	"strings"
+	"unicode"
+)
 
 // Several launches in one file: the key `launches` is a list of them, in the order in which a
 // program makes them, in place of the keys of one launch. An entry has the keys of a launch
@@ -64,7 +68,7 @@ func (d *decoder) launches(n *Node) ([]Launch, error) {
 // entry reads one of several launches.
 func (d *decoder) entry(n *Node, l *Launch) error {
 	order := []field{
-		{"name", false, func(n *Node) (err error) { l.Name, err = d.str(n, "name"); return }},
+		{"name", false, func(n *Node) (err error) { l.Name, err = d.entryName(n); return }},
 		{"stream", false, func(n *Node) (err error) { l.Stream, err = d.str(n, "stream"); return }},
 		{"after", false, func(n *Node) (err error) { l.After, err = d.after(n); return }},
 	}
@@ -81,6 +85,15 @@ func (d *decoder) entry(n *Node, l *Launch) error {
 		}
 	}
 	return d.fields(n, "a launch", table)
+}
+
+// entryName reads the name of a launch, which reports have in the middle of a line.
+func (d *decoder) entryName(n *Node) (string, error) {
+	name, err := d.str(n, "name")
+	if err == nil && strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) }) {
+		return "", d.errorf(n, "bad name %s: characters of one line, all printable", quote(name))
+	}
+	return name, err
 }
 
 func (d *decoder) after(n *Node) ([]After, error) {

@@ -115,6 +115,7 @@ func TestBadSequences(t *testing.T) {
 		{"  []\n", "launches has 0 entries"},
 		{entry("kernel: a, after: [b]"), `no launch before this one is called "b"`},
 		{entry("kernel: a, after: b"), "after is a list of names"},
+		{entry(`kernel: a, name: "n\nclean: all schedules"`), `bad name "n\nclean: all schedules"`},
 		{entry("kernel: a, name: n") + entry("kernel: b, name: n"), `the name "n" is taken`},
 		{entry("kernel: a") + entry("kernel: a") + entry("kernel: b, after: [a]"), `several launches are called "a"`},
 		{entry("kernel: a, stream: s") + entry("kernel: b, stream: t, after: [{name: a, programmatic: true}]"), "an edge beside `stream` is a wait for an event, and not programmatic: leave `stream` out, or write `dependent` without `after`"},

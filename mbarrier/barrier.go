@@ -90,6 +90,7 @@ type Barrier struct {
 	broken     atomic.Bool // a completion function did not return
 	careful    bool        // initial value of the word's careful bit in each phase
 	few        bool        // at most one goroutine waits, as a rule: it sleeps in a slot
+	sole       bool        // only one goroutine uses the slots: a pipeline's
 	paces      bool        // its phases are what the tuner measures
 	due        uint32      // arrivals to drop when the next phase starts
 	tuner      *tuner
@@ -121,7 +122,6 @@ func New(expected int, opts ...Option) *Barrier {
 	for i := range b.pair {
 		b.pair[i].barrier, b.pair[i].cond.L = b, &b.pair[i]
 	}
-	b.few = expected <= 2
 	b.tuner, b.paces = newTuner(max(2, expected)), true
 	if tracing.Load() {
 		b.trace = new(trace)
@@ -132,6 +132,7 @@ func New(expected int, opts ...Option) *Barrier {
 	if b.trace != nil {
 		register(b)
 	}
+	b.few = expected <= 2 && b.trace == nil
 	b.careful = b.trace != nil || b.completion != nil
 	w, _ := Init(uint32(expected))
 	b.expected.Store(uint32(expected))
@@ -307,35 +308,6 @@ func (b *Barrier) do(op string, c change) uint64 {
 		}
 		return b.recent(p, epoch)
 	}
-}
-
-// once returns the word after the simplest and most frequent arrival: one, without bytes, that needs no
-// latch. For any other it returns 0. The counts are negated, so it is an addition, whose carry ends the
-// phase: Word.Arrive in a few instructions, which leaves little time for conflicts.
-func (b *Barrier) once(v uint64) uint64 {
-	f := v >> pendingShift & countMask
-	if f == 0 || v&(latched|careful) != 0 {
-		return 0
-	}
-	if f < countMask {
-		return v + 1<<pendingShift
-	}
-	e := uint64(-b.expected.Load() & countMask)
-	if e == 0 || v>>txShift&txMask != 0 || low(v) == lowMask {
-		return 0
-	}
-	return v&^(countMask<<pendingShift|ownField)&^(1<<phaseBit) | e<<pendingShift | (low(v)+1)&1<<phaseBit | (low(v)+1)>>1<<expectedShift
-}
-
-// recent returns the phase p in which a change was made. If the epoch changed around the change, only p's
-// low bits are right: the result is the last phase up to now with these bits, which is correct unless this
-// goroutine was suspended for two million phases.
-func (b *Barrier) recent(p, epoch uint64) uint64 {
-	if b.epoch.Load() == epoch {
-		return p
-	}
-	now := b.now()
-	return now - (now-p)&lowMask
 }
 
 // refused reports the results that a Barrier rejects: faults, and the one tx-count that the card allows and

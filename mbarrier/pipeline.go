@@ -28,13 +28,12 @@ var ErrNoConsumers = errors.New("mbarrier: every consumer of the pipeline has qu
 type Pipeline struct {
 	full, empty []*Barrier
 
-	mu         sync.Mutex
-	made       [2]int // producers and consumers created
-	roles      [2]int
-	end        atomic.Uint64 // items before this index were committed by a producer that has quit
-	producers  atomic.Int64  // that have not quit
-	consumers  atomic.Int64
-	stageCount uint64
+	mu        sync.Mutex
+	made      [2]int // producers and consumers created
+	roles     [2]int
+	end       atomic.Uint64 // items before this index were committed by a producer that has quit
+	producers atomic.Int64  // that have not quit
+	consumers atomic.Int64
 }
 
 // NewPipeline returns a pipeline with the given stages, producers and consumers, each at least 1. WithName
@@ -43,7 +42,7 @@ func NewPipeline(stages, producers, consumers int, opts ...Option) *Pipeline {
 	if stages < 1 {
 		panic(fmt.Sprintf("mbarrier: NewPipeline with %d stages: at least 1 is needed", stages))
 	}
-	p := &Pipeline{roles: [2]int{producers, consumers}, stageCount: uint64(stages)}
+	p := &Pipeline{roles: [2]int{producers, consumers}}
 	p.producers.Store(int64(producers))
 	p.consumers.Store(int64(consumers))
 	var proto Barrier
@@ -61,10 +60,15 @@ func NewPipeline(stages, producers, consumers int, opts ...Option) *Pipeline {
 		p.empty = append(p.empty, New(consumers, append(opts[:len(opts):len(opts)], WithName(fmt.Sprintf("%sempty[%d]", name, i)))...))
 		p.full[i].tuner, p.empty[i].tuner = t, t
 		p.full[i].paces, p.empty[i].paces = i == 0, false
-		p.full[i].few, p.empty[i].few = consumers == 1, producers == 1
+		p.full[i].own(consumers)
+		p.empty[i].own(producers)
 	}
 	return p
 }
+
+// own reserves the slots of a pipeline's barrier for the one that waits on its side, if it is one. Others may
+// wait too, by [Pipeline.Barriers]: they sleep in the crowd.
+func (b *Barrier) own(waiters int) { b.few, b.sole = false, waiters == 1 && b.trace == nil }
 
 // Stages returns the number of stages.
 func (p *Pipeline) Stages() int { return len(p.full) }
@@ -101,15 +105,26 @@ func (p *Pipeline) take(side int, who string) {
 	}
 }
 
-func (p *Pipeline) at(k uint64) (stage int, phase uint64) {
-	return int(k % p.stageCount), k / p.stageCount
+// A place in the sequence of items has the stage that the item uses, and the phase of the stage's barriers.
+type place struct {
+	item, phase uint64
+	stage       int
+}
+
+// advance goes to the next item.
+func (a *place) advance(p *Pipeline) {
+	a.item++
+	if a.stage++; a.stage == len(p.full) {
+		a.stage = 0
+		a.phase++
+	}
 }
 
 // A Producer is one producer's position in a [Pipeline]. It belongs to one goroutine at a time.
 type Producer struct {
 	p    *Pipeline
-	next uint64 // item to acquire
-	head uint64 // item to commit
+	next place // of the item to acquire
+	head place // of the item to commit
 	quit bool
 }
 
@@ -121,21 +136,30 @@ func (r *Producer) Acquire(ctx context.Context) (stage int, err error) {
 	switch {
 	case r.quit:
 		panic("mbarrier: Acquire after Quit")
-	case r.next-r.head == p.stageCount:
-		panic(fmt.Sprintf("mbarrier: Acquire with all %d stages acquired and none committed", p.stageCount))
+	case r.next.item-r.head.item == uint64(len(p.full)):
+		panic(fmt.Sprintf("mbarrier: Acquire with all %d stages acquired and none committed", len(p.full)))
 	}
-	stage, phase := p.at(r.next)
-	if phase > 0 {
-		if b := p.empty[stage]; ctx.Done() == nil {
-			b.await(phase - 1)
-		} else if err := b.awaitContext(ctx, phase-1); err != nil {
-			return 0, err
+	stage = r.next.stage
+	if last := r.next.phase - 1; r.next.phase > 0 {
+		switch b := p.empty[stage]; {
+		case ctx.Done() != nil:
+			if err := b.awaitContext(ctx, last); err != nil {
+				return 0, err
+			}
+		case b.sole:
+			for !b.over(last) {
+				if c := b.bed(last); c != nil {
+					c.Wait()
+				}
+			}
+		default:
+			b.await(last)
 		}
 	}
 	if p.consumers.Load() == 0 {
 		return 0, ErrNoConsumers
 	}
-	r.next++
+	r.next.advance(p)
 	return stage, nil
 }
 
@@ -148,24 +172,25 @@ func (r *Producer) ExpectTx(bytes int) {
 
 // Commit completes this producer's part of the oldest acquired item.
 func (r *Producer) Commit() {
-	stage := r.oldest("Commit")
-	r.head++
-	r.p.full[stage].arrive("Commit", 1, 0)
+	b := r.p.full[r.oldest("Commit")]
+	r.head.advance(r.p)
+	if !b.quick() {
+		b.arrive("Commit", 1, 0)
+	}
 }
 
 // CommitTx is ExpectTx and Commit in one step.
 func (r *Producer) CommitTx(bytes int) {
 	stage := r.oldest("CommitTx")
 	r.p.full[stage].arrive("CommitTx", 1, bytes)
-	r.head++
+	r.head.advance(r.p)
 }
 
 func (r *Producer) oldest(op string) int {
-	if r.head == r.next {
+	if r.head.item == r.next.item {
 		panic("mbarrier: " + op + " without a stage acquired")
 	}
-	stage, _ := r.p.at(r.head)
-	return stage
+	return r.head.stage
 }
 
 // Quit leaves the pipeline: later items do not wait for this producer. When all have quit, consumers get
@@ -178,22 +203,21 @@ func (r *Producer) Quit() {
 	p := r.p
 	for {
 		end := p.end.Load()
-		if end >= r.head || p.end.CompareAndSwap(end, r.head) {
+		if end >= r.head.item || p.end.CompareAndSwap(end, r.head.item) {
 			break
 		}
 	}
 	p.producers.Add(-1)
-	for k := r.head; k < r.head+p.stageCount; k++ {
-		stage, phase := p.at(k)
-		p.full[stage].leave("Quit", phase)
+	for a := r.head; a.item < r.head.item+uint64(len(p.full)); a.advance(p) {
+		p.full[a.stage].leave("Quit", a.phase)
 	}
 }
 
 // A Consumer is one consumer's position in a [Pipeline]. It belongs to one goroutine at a time.
 type Consumer struct {
 	p    *Pipeline
-	next uint64 // item to wait for
-	tail uint64 // item to release
+	next place // of the item to wait for
+	tail place // of the item to release
 	quit bool
 }
 
@@ -205,33 +229,44 @@ func (c *Consumer) Wait(ctx context.Context) (stage int, err error) {
 	switch {
 	case c.quit:
 		panic("mbarrier: Wait after Quit")
-	case c.next-c.tail == p.stageCount:
-		panic(fmt.Sprintf("mbarrier: Wait with all %d stages waited for and none released", p.stageCount))
+	case c.next.item-c.tail.item == uint64(len(p.full)):
+		panic(fmt.Sprintf("mbarrier: Wait with all %d stages waited for and none released", len(p.full)))
 	}
-	if p.producers.Load() == 0 && c.next >= p.end.Load() {
+	if p.producers.Load() == 0 && c.next.item >= p.end.Load() {
 		return 0, io.EOF
 	}
-	stage, phase := p.at(c.next)
-	if b := p.full[stage]; ctx.Done() == nil {
+	stage, phase := c.next.stage, c.next.phase
+	switch b := p.full[stage]; {
+	case ctx.Done() != nil:
+		if err := b.awaitContext(ctx, phase); err != nil {
+			return 0, err
+		}
+	case b.sole:
+		for !b.over(phase) {
+			if c := b.bed(phase); c != nil {
+				c.Wait()
+			}
+		}
+	default:
 		b.await(phase)
-	} else if err := b.awaitContext(ctx, phase); err != nil {
-		return 0, err
 	}
-	if p.producers.Load() == 0 && c.next >= p.end.Load() {
+	if p.producers.Load() == 0 && c.next.item >= p.end.Load() {
 		return 0, io.EOF
 	}
-	c.next++
+	c.next.advance(p)
 	return stage, nil
 }
 
 // Release returns the stage of the oldest item waited for to the producers.
 func (c *Consumer) Release() {
-	if c.tail == c.next {
+	if c.tail.item == c.next.item {
 		panic("mbarrier: Release without an item waited for")
 	}
-	stage, _ := c.p.at(c.tail)
-	c.tail++
-	c.p.empty[stage].arrive("Release", 1, 0)
+	b := c.p.empty[c.tail.stage]
+	c.tail.advance(c.p)
+	if !b.quick() {
+		b.arrive("Release", 1, 0)
+	}
 }
 
 // Quit leaves the pipeline: stages are freed without this consumer. When all have quit, producers get
@@ -243,8 +278,7 @@ func (c *Consumer) Quit() {
 	c.quit = true
 	p := c.p
 	p.consumers.Add(-1)
-	for k := c.tail; k < c.tail+p.stageCount; k++ {
-		stage, phase := p.at(k)
-		p.empty[stage].leave("Quit", phase)
+	for a := c.tail; a.item < c.tail.item+uint64(len(p.full)); a.advance(p) {
+		p.empty[a.stage].leave("Quit", a.phase)
 	}
 }

@@ -40,14 +40,18 @@ type tuner struct {
 	phase   atomic.Uint64 // of the last one, plus 1
 	lost    atomic.Int64  // nanoseconds that they took
 	settles atomic.Bool   // the mode has just changed
-	_       [28]byte
+	calm    atomic.Bool   // long enough ago to settle again
+	_       [24]byte
 
 	ticking atomic.Bool // who set it owns what follows
 	n       int         // goroutines that meet
 	set     mode        // by the last tick; waiters may have changed it
 	last    time.Duration
+	now     time.Duration // that phases have taken, without the rests of the program
 	since   time.Duration // of the trial, or of the stay at home
-	count   int           // windows since then
+	count   int           // windows since then that counted
+	settled int           // windows in a row that did not, while goroutines settled
+	unrest  time.Duration // when these began
 	times   [samples]float64
 	long    float64        // nanoseconds a phase in the last window of the trial, if they were far too many
 	means   [modes]float64 // of the medians in each mode, in nanoseconds a phase; later ones weigh more
@@ -62,7 +66,8 @@ const (
 	window   = 32   // phases
 	settling = 3    // windows after a change of mode that do not count: goroutines change processors
 	samples  = 7    // windows of which the median counts
-	gain     = 0.92 // of the time at home
+	gain     = 0.95 // of the time at home
+	parkGain = 0.98 // where waiters sleep at home and on trial: a wrong move costs little
 	patience = 64
 	minPause = time.Millisecond
 	maxPause = 4 * time.Second
@@ -75,9 +80,6 @@ const (
 
 	// Where phases take longer, neither yielding nor spinning is tried.
 	longPhase = 100 * time.Microsecond
-
-	// Where phases take less time for each goroutine, there is little between them to spread to processors.
-	wideWork = time.Microsecond
 
 	// A waiter stops spinning after what it takes to wake an idle processor, or several while
 	// goroutines settle.
@@ -116,14 +118,16 @@ func (t *tuner) watches() bool { return t.settles.Load() || t.vain.Load() > 0 }
 
 // inVain is told by a waiter that in phase p it spun or yielded for d, in mode m, to no use. That ends a
 // trial, and a stay if it happens in another phase of the window too: once may be the operating system, which
-// took the processor away from a thread, and would have in any mode.
+// took the processor away from a thread, and would have in any mode. Spinning first settles again, once: after
+// a rest of the program its goroutines begin on one processor.
 func (t *tuner) inVain(m mode, p uint64, d time.Duration) {
 	if t.phase.Swap(p+1) == p+1 {
 		return
 	}
 	t.lost.Add(int64(d))
-	home := t.home.Load()
-	if m != home {
+	if m == spinning && !t.settles.Load() && t.calm.Swap(false) {
+		t.settles.Store(true)
+	} else if home := t.home.Load(); m != home {
 		t.mode.CompareAndSwap(m, home)
 	} else if t.vain.Add(1) >= enough {
 		t.mode.CompareAndSwap(m, handOver)
@@ -137,45 +141,71 @@ func (t *tuner) tick() {
 	}
 	now := clock()
 	if d := now - t.last; d > 0 && t.last > 0 {
-		t.took(now, float64(d)/window)
+		t.took(d)
 	}
 	t.last = now
 	t.ticking.Store(false)
 }
 
-// took is told of a window that ended now and whose phases took d nanoseconds each.
-func (t *tuner) took(now time.Duration, d float64) {
+// took is told of a window that ended now and took that long.
+func (t *tuner) took(span time.Duration) {
 	t.vain.Store(0)
 	lost := 2 * time.Duration(t.lost.Swap(0)) // with what it takes to come together again
 	m, home := t.mode.Load(), t.home.Load()
+	long := 8*t.means[home] + float64(minPause)/window
+	before := t.now
+	t.now += min(span, time.Duration(long*window))
 	if m != t.set {
 		if t.set != home {
-			t.reject(now, lost, true)
+			t.reject(lost, true)
 		} else {
-			t.giveUp(now, lost)
+			t.giveUp(lost)
 		}
 		return
 	}
-	t.times[t.count%samples] = d
-	t.count++
-	if t.count == settling {
-		t.settles.Store(false)
+	d := float64(span) / window
+	full := false
+	if t.settles.Load() {
+		t.settle(before)
+	} else {
+		t.times[t.count%samples] = d
+		t.count++
+		full = t.count%samples == 0
 	}
-	full := t.count >= settling+samples
 	if m == home {
-		if full && t.count%samples == 0 {
-			t.stay(now)
+		if full {
+			t.stay()
 		}
 		return
 	}
 	// One long window may be a rest that the program takes. Two are not.
-	if long := 8*t.means[home] + float64(minPause)/window; d > long && t.long > 0 {
-		t.reject(now, window*time.Duration(d+t.long), false)
+	if d > long && t.long > 0 {
+		t.reject(window*time.Duration(d+t.long), false)
 	} else if full {
-		t.judge(now)
+		t.judge()
 	} else if t.long = 0; d > long {
 		t.long = d
 	}
+}
+
+// settle counts a window after a change of mode, which began at before. Spinning has settled only when an
+// idle processor has had the time to wake. At home again, the trial turns out to have cost what these windows
+// took too long.
+func (t *tuner) settle(before time.Duration) {
+	if t.settled == 0 {
+		t.unrest = before
+	}
+	t.settled++
+	took := t.now - t.unrest
+	if t.settled < settling || t.set == spinning && took < settleLimit {
+		return
+	}
+	t.settles.Store(false)
+	if t.count == 0 && t.set == t.home.Load() {
+		excess := took - time.Duration(float64(t.settled*window)*t.means[t.set])
+		t.rest = max(t.rest, t.rest+patience*min(excess, longestTrial))
+	}
+	t.settled = 0
 }
 
 func (t *tuner) median() float64 {
@@ -185,24 +215,25 @@ func (t *tuner) median() float64 {
 }
 
 // stay compares windows at home with earlier ones, and begins a trial if one is due.
-func (t *tuner) stay(now time.Duration) {
+func (t *tuner) stay() {
+	t.calm.Store(true)
 	here, before := t.median(), t.means[t.set]
 	t.learn(here)
 	if here > 2*before || 2*here < before { // other times: what lost may win now
 		clear(t.means[:])
 		t.learn(here)
-		if now > t.changed+patience*minPause {
-			t.changed = now
+		if t.now > t.changed+patience*minPause {
+			t.changed = t.now
 			clear(t.next[:])
 			clear(t.pause[:])
 		}
 	}
-	if now < t.rest {
+	if t.now < t.rest {
 		return
 	}
 	for _, m := range []mode{yielding, spinning, broadcast, handOver} {
-		if m != t.set && now >= t.next[m] && t.fits(m, t.means[t.set]) {
-			t.enter(now, m)
+		if m != t.set && t.now >= t.next[m] && t.fits(m, t.means[t.set]) {
+			t.enter(m)
 			return
 		}
 	}
@@ -221,10 +252,10 @@ func (t *tuner) learn(d float64) {
 func (t *tuner) fits(m mode, here float64) bool {
 	switch m {
 	case broadcast:
-		return t.n > 2 && !t.hogged && here > float64(t.n)*float64(wideWork)
+		return t.n > 2 && !t.hogged // since yielding was tried before, hogged is known
 	case yielding:
 		return here < float64(longPhase)
-	case spinning: // since yielding was tried before, hogged is known
+	case spinning:
 		if t.hogged {
 			return false
 		}
@@ -235,53 +266,58 @@ func (t *tuner) fits(m mode, here float64) bool {
 }
 
 // judge ends a trial by the mode's mean, its median window included.
-func (t *tuner) judge(now time.Duration) {
+func (t *tuner) judge() {
 	t.learn(t.median())
 	home := t.home.Load()
 	here, there := t.means[home], t.means[t.set]
-	if there >= gain*here {
-		t.reject(now, time.Duration((t.median()-here)*window*(settling+samples)), false)
+	most := gain
+	if home <= broadcast && t.set <= broadcast {
+		most = parkGain
+	}
+	if there >= most*here {
+		t.reject(time.Duration((t.median()-here)*window*(settling+samples)), false)
 		return
 	}
 	t.hogged = t.hogged && t.set != yielding
-	t.rest = now + patience*trialCost
-	t.postpone(now, home, minPause)
+	t.rest = t.now + patience*trialCost
+	t.postpone(home, minPause)
 	t.home.Store(t.set)
-	t.enter(now, t.set)
+	t.enter(t.set)
 }
 
 // reject ends a trial that lost, and lost that much time.
-func (t *tuner) reject(now, cost time.Duration, vain bool) {
+func (t *tuner) reject(cost time.Duration, vain bool) {
 	if t.set == yielding {
 		t.hogged = vain
 	}
 	cost = min(max(cost, 0)+trialCost, longestTrial)
-	t.rest = now + patience*cost
-	t.postpone(now, t.set, patience*cost)
-	t.enter(now, t.home.Load())
+	t.rest = t.now + patience*cost
+	t.postpone(t.set, patience*cost)
+	t.enter(t.home.Load())
 }
 
 // giveUp leaves a home whose waiters waited in vain. A long stay has paid for that.
-func (t *tuner) giveUp(now, cost time.Duration) {
+func (t *tuner) giveUp(cost time.Duration) {
 	cost = min(cost+trialCost, longestTrial)
-	if now-t.since > patience*cost {
+	if t.now-t.since > patience*cost {
 		t.pause[t.set], cost = 0, 0
 	}
 	t.hogged = t.set == yielding
-	t.postpone(now, t.set, patience*cost)
+	t.postpone(t.set, patience*cost)
 	t.home.Store(handOver)
-	t.enter(now, handOver)
+	t.enter(handOver)
 }
 
 // postpone lets no trial of m begin for so long, and for twice as long as last time.
-func (t *tuner) postpone(now time.Duration, m mode, d time.Duration) {
+func (t *tuner) postpone(m mode, d time.Duration) {
 	t.pause[m] = max(minPause, d, min(2*t.pause[m], maxPause))
-	t.next[m] = now + t.pause[m]
+	t.next[m] = t.now + t.pause[m]
 }
 
-func (t *tuner) enter(now time.Duration, m mode) {
-	t.since, t.count, t.long = now, 0, 0
+func (t *tuner) enter(m mode) {
+	t.since, t.count, t.settled, t.long = t.now, 0, 0, 0
 	t.settles.Store(true)
+	t.calm.Store(true)
 	t.set = m
 	t.mode.Store(m)
 }

@@ -27,7 +27,7 @@ func (w world) live(t *tuner, now *time.Duration, span time.Duration, best mode)
 		if *now += d; m != best {
 			elsewhere += d
 		}
-		t.took(*now, float64(d)/window)
+		t.took(d)
 	}
 	return elsewhere
 }
@@ -86,10 +86,40 @@ func TestTunerRest(t *testing.T) {
 	for tuner.mode.Load() != yielding {
 		w.live(tuner, &now, 10*time.Microsecond, handOver)
 	}
-	now += 10 * time.Second
-	tuner.took(now, float64(10*time.Second)/window)
+	was := tuner.now
+	tuner.took(10 * time.Second)
+	if d := tuner.now - was; d > 2*minPause {
+		t.Errorf("a rest counts as %v of phases", d)
+	}
 	w.live(tuner, &now, time.Second, yielding)
 	if tuner.home.Load() != yielding {
 		t.Errorf("at home in mode %d after a rest", tuner.home.Load())
+	}
+}
+
+// TestTunerSettles: a spin in vain at home makes goroutines settle again; spins that go on in vain end the stay.
+func TestTunerSettles(t *testing.T) {
+	if runtime.NumCPU() == 1 {
+		t.Skip("one processor: spinning is not tried")
+	}
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2))
+	tuner, now := newTuner(2), time.Duration(0)
+	w := world{phase: [modes]float64{15_000, 15_000, 13_000, 6000}}
+	w.live(tuner, &now, 10*time.Second, spinning)
+	for tuner.mode.Load() != spinning || tuner.settles.Load() {
+		w.live(tuner, &now, time.Millisecond, spinning)
+	}
+	tuner.inVain(spinning, 1, spinLimit)
+	tuner.inVain(spinning, 2, settleLimit)
+	if tuner.mode.Load() != spinning || tuner.home.Load() != spinning || !tuner.settles.Load() {
+		t.Error("one spin in vain, and one while goroutines settle, end the stay")
+	}
+	tuner.inVain(spinning, 3, settleLimit)
+	if tuner.mode.Load() != handOver {
+		t.Error("it spins on although that is in vain")
+	}
+	w.live(tuner, &now, time.Millisecond, handOver)
+	if tuner.home.Load() != handOver {
+		t.Errorf("at home in mode %d", tuner.home.Load())
 	}
 }

@@ -42,21 +42,29 @@ func (b *Barrier) arriveAndAwait(arrive bool, p uint64) {
 		p, counted = b.arriveInCrowd()
 	}
 	if !counted {
-		if b.soon(p) {
+		if b.over(p) || !b.tuner.parks() && b.soon(p) {
 			return
 		}
-		for s := &b.pair[p&1]; b.few && b.trace == nil && !b.broken.Load() && s.claim(p); {
-			if s.cond.Wait(); b.over(p) || b.now() > p {
-				return
+		if s := &b.pair[p&1]; b.few && s.claim(p) {
+			for !b.broken.Load() {
+				if s.cond.Wait(); b.over(p) || b.now() > p {
+					s.until.Store(0)
+					return
+				}
 			}
+			s.until.Store(0)
 		}
 	}
 	c, rec := &b.crowd, b.sleeper()
 	for counted || b.enter(p, &c.parked, rec) {
 		roused := c.roused
 		c.cond.Wait() // unlocks the Mutex
-		c.pass()
-		b.exit(rec)
+		if c.chain.Load() > 0 {
+			c.pass()
+		}
+		if rec != nil {
+			b.exit(rec)
+		}
 		if b.over(p) || b.now() > p {
 			return
 		}
@@ -132,8 +140,8 @@ func (b *Barrier) spin(p uint64) bool {
 
 // ended follows the change that ended phase p: it wakes who sleeps for it.
 func (b *Barrier) ended(p uint64) {
-	if s := &b.pair[p&1]; b.few && s.state.Load() == asleep && s.state.CompareAndSwap(asleep, free) {
-		s.cond.Signal()
+	if b.few || b.sole {
+		b.pair[p&1].cond.Broadcast()
 	}
 	if b.crowd.sleepers.Load() {
 		b.wake(p)
@@ -148,57 +156,46 @@ func (b *Barrier) pace(p uint64) {
 }
 
 func (b *Barrier) wake(p uint64) {
-	b.pair[p&1].wake()
+	b.pair[p&1].cond.Broadcast()
 	if b.crowd.sleepers.Load() {
 		b.crowd.Mutex.Lock()
-		b.rouse()
-		b.crowd.Mutex.Unlock()
+		b.rouse() // unlocks the Mutex
 	}
 }
 
-// A slot is a place for one sleeper. Its condition has no lock. Instead, a sleeper counts as asleep only
-// once it has its ticket of the condition, in the call of Unlock within Wait; whoever frees a slot of a
-// sleeper then signals the condition. So each Wait has its own signal: none is lost, and none is left over
-// for the slot's next owner.
+// A slot is a place for one sleeper, its owner. Its condition has no lock. Instead, the owner looks again once
+// it has its ticket of the condition, in the call of Unlock within Wait: either it sees there that the phase is
+// over, and wakes itself, or who ends the phase sees the ticket. A late signal may wake the next owner for
+// nothing, so waiting is a loop.
 type slot struct {
-	state   atomic.Uint32
 	cond    sync.Cond
-	phase   uint64 // that the owner waits for, until it sleeps
+	until   atomic.Uint64 // the phase that the owner waits for, plus 1; 0 if free
 	barrier *Barrier
 }
 
-const (
-	free = iota
-	owned
-	asleep
-)
-
 // claim makes the caller, who waits for phase p, the owner of the slot, and reports whether it is.
 func (s *slot) claim(p uint64) bool {
-	if s.state.Load() != free || !s.state.CompareAndSwap(free, owned) {
-		return false
-	}
-	s.phase = p
-	return true
+	return s.until.Load() == 0 && s.until.CompareAndSwap(0, p+1)
 }
 
 // Lock and Unlock make the slot the lock of its condition.
 func (s *slot) Lock() {}
 
-// Unlock is called by Wait after it took its ticket. Either it sees the phase stored by do, or do sees the
-// state stored here.
 func (s *slot) Unlock() {
-	p := s.phase
-	s.state.Store(asleep)
-	if s.barrier.over(p) || s.barrier.broken.Load() {
-		s.wake()
+	if s.barrier.over(s.until.Load()-1) || s.barrier.broken.Load() {
+		s.cond.Signal()
 	}
 }
 
-func (s *slot) wake() {
-	if s.state.Load() == asleep && s.state.CompareAndSwap(asleep, free) {
-		s.cond.Signal()
+// bed returns the condition on which the barrier's only waiter is to wait for phase p, or nil if p is over
+// soon. The waiter itself calls Wait, and looks again: see arriveAndAwait for what a frame costs.
+func (b *Barrier) bed(p uint64) *sync.Cond {
+	if !b.tuner.parks() && b.soon(p) {
+		return nil
 	}
+	s := &b.pair[p&1]
+	s.until.Store(p + 1)
+	return &s.cond
 }
 
 // A crowd is the place for any number of sleepers. What has no other word is under the Mutex.
@@ -217,11 +214,11 @@ type crowd struct {
 func (*crowd) Lock()     {}
 func (c *crowd) Unlock() { c.Mutex.Unlock() }
 
-// rouse wakes the sleepers, one by one or at once; the caller holds the Mutex. One by one, each hands
-// its processor over to the next when it sleeps again: the woken goroutine is the next to run where the
-// waker ran. That spares the run queues, and whoever waits there. A rouse adds the sleepers to the chain
-// and wakes one; everyone who wakes takes itself off and wakes the next if any is left. So there are as
-// many signals as sleepers, and they wake the oldest first.
+// rouse wakes the sleepers, one by one or at once; the caller holds the Mutex, which it unlocks. One by one,
+// each hands its processor over to the next when it sleeps again: the woken goroutine is the next to run where
+// the waker ran. That spares the run queues, and whoever waits there. A rouse adds the sleepers to the chain
+// and wakes one; everyone who wakes takes itself off and wakes the next if any is left. So there are as many
+// signals as sleepers, and they wake the oldest first.
 func (b *Barrier) rouse() {
 	c := &b.crowd
 	c.sleepers.Store(false)
@@ -232,12 +229,16 @@ func (b *Barrier) rouse() {
 	}
 	n := c.parked
 	c.parked, c.selected = 0, 0
+	all := b.tuner.current() == broadcast || b.tuner.current() == spinning
+	if !all {
+		c.chain.Add(n)
+	}
+	c.Mutex.Unlock() // whom the signal wakes may want it at once
 	switch {
 	case n == 0:
-	case b.tuner.current() == broadcast || b.tuner.current() == spinning:
+	case all:
 		c.cond.Broadcast()
 	default:
-		c.chain.Add(n)
 		c.cond.Signal()
 	}
 }
@@ -308,11 +309,10 @@ func (b *Barrier) arriveInCrowd() (p uint64, counted bool) {
 			return p, true
 		}
 		if ends {
-			b.rouse()
-		}
-		c.Mutex.Unlock()
-		if ends {
+			b.rouse() // unlocks the Mutex
 			b.pace(p)
+		} else {
+			c.Mutex.Unlock()
 		}
 		return p, false
 	}
@@ -375,9 +375,9 @@ func (b *Barrier) exit(rec *sleeper) {
 
 // asleep returns how many goroutines sleep; the caller holds the Mutex.
 func (b *Barrier) asleep() int {
-	n := int(b.crowd.parked + b.crowd.selected)
+	n, p := int(b.crowd.parked+b.crowd.selected), b.now()
 	for i := range b.pair {
-		if b.pair[i].state.Load() == asleep {
+		if b.pair[i].until.Load() == p+1 {
 			n++
 		}
 	}

@@ -28,7 +28,7 @@ func (c *operandCheck) checkLength(b *Bound, x *Vector) {
 func (l *lengths) of(a *Arg) (n int, ok bool) {
 	num, shape := atoi(l.mod("num")), l.mod("shape")
 	switch {
-	case a.Name == "disable": // a bit for each lane of tensor memory (ISA 9.7.18.10.9)
+	case a.Name == "disable": // a bit for each lane of tensor memory (ISA 9.7.18.10.10)
 		return 4 * atoi(strings.TrimPrefix(l.mod("group"), "cta_group::")), true
 	case l.form.slot("factor") >= 0: // compressed data
 		return 0, false

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"muster/internal/diag"
 )
 
 // An Export writes reports for other programs: compilers' lines for editors, workflow
@@ -78,7 +80,7 @@ func (s *Site) does() string {
 // message is a finding in a few lines: what is wrong, what is missing and what mends it.
 func (f *Finding) message() string {
 	text := f.Headline
-	for _, part := range []struct{ label, text string }{{"missing", f.Missing}, {"fix", f.Fix}, {"accepted", f.Accepted}, {"replay", f.Replay}} {
+	for _, part := range []struct{ label, text string }{{"missing", f.Missing}, {"stands", strings.Join(f.Stands, "; ")}, {"fix", f.Fix}, {"accepted", f.Accepted}, {"replay", f.Replay}} {
 		if part.text != "" {
 			text += "\n" + part.label + ": " + part.text
 		}
@@ -119,7 +121,7 @@ func (e *Export) Lines(w io.Writer) error {
 		}
 	}
 	if e.Summary != "" {
-		fmt.Fprintf(&b, "muster: %s\n", e.Summary)
+		fmt.Fprintf(&b, "muster: %s\n", oneLine(e.Summary))
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
@@ -132,7 +134,7 @@ func (g *Gap) at(l *Launch) Place {
 	return Place{File: cmp.Or(l.File, l.PTX), Line: 1, Col: 1}
 }
 
-func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
+func oneLine(s string) string { return diag.Printable(strings.Join(strings.Fields(s), " ")) }
 
 // GitHub writes workflow commands, which GitHub shows at the lines of a change
 // (https://docs.github.com/en/actions/reference/workflow-commands-for-github-actions).

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"unicode/utf8"
 )
 
 func exported(findings ...Finding) *Export {
@@ -34,8 +35,22 @@ func TestExportEscapes(t *testing.T) {
 		t.Errorf("no reference in %s", b.String())
 	}
 	b.Reset()
-	if err := e.Lines(&b); err != nil || strings.Count(b.String(), "\n") != 2 {
+	e.Reports[0].Findings[0].Sites[0].PTX.File += "\x1b[2J\xff"
+	if err := e.Lines(&b); err != nil || strings.Count(b.String(), "\n") != 2 || strings.Contains(b.String(), "\x1b") || !utf8.ValidString(b.String()) {
 		t.Errorf("%d lines of %q, %v", strings.Count(b.String(), "\n"), b.String(), err)
+	}
+}
+
+// TestTextEscapes: the name of a source file, which PTX gives, is one line of the text.
+func TestTextEscapes(t *testing.T) {
+	site := Site{Role: "reads", Source: []Place{{File: "detail.h", Line: 7}, {File: "a\n\x1b[31mclean.cu", Line: 3}}, PTX: &Place{File: "k.ptx", Line: 3, Col: 1, Text: "ld.u32 %r1, [x];", Func: "k"}}
+	e := exported(Finding{Kind: "race", Severity: SevError, Headline: "both", Sites: []Site{site}})
+	var b bytes.Buffer
+	for _, o := range []TextOptions{{}, {Brief: true}} {
+		b.Reset()
+		if err := e.Reports[0].WriteText(&b, o); err != nil || !strings.Contains(b.String(), `a\n\x1b[31mclean.cu:3`) || strings.Contains(b.String(), "\x1b") {
+			t.Errorf("%v: %q", err, &b)
+		}
 	}
 }
 
@@ -78,10 +93,15 @@ func TestFingerprint(t *testing.T) {
 	if got := of("k", at(12, 3, "ld.u32", "tile"))[0]; got != base {
 		t.Errorf("lines or threads change it: %s and %s", base, got)
 	}
-	for _, other := range [][]string{of("k2", at(10, 0, "ld.u32", "tile")), of("k", at(10, 0, "ld.u64", "tile")), of("k", at(10, 0, "ld.u32", "other"))} {
+	beside := func(f Finding, around string) Finding { f.Sites[0].Around = around; return f }
+	elsewhere := func(f Finding) Finding { f.Sites[0].PTX.File = "dir/other.ptx"; return f }
+	for _, other := range [][]string{of("k", beside(at(10, 0, "ld.u32", "tile"), "bar.sync;ret")), of("k", elsewhere(at(10, 0, "ld.u32", "tile"))), of("k2", at(10, 0, "ld.u32", "tile")), of("k", at(10, 0, "ld.u64", "tile")), of("k", at(10, 0, "ld.u32", "other"))} {
 		if other[0] == base {
 			t.Errorf("another finding has it, too: %s", base)
 		}
+	}
+	if two := of("k", at(20, 0, "ld.u32", "tile"), at(10, 0, "ld.u32", "tile")); two[1] != base || two[0] == base {
+		t.Errorf("the order of a report numbers them: %v", two)
 	}
 	if two := of("k", at(10, 0, "ld.u32", "tile"), at(20, 0, "ld.u32", "tile")); two[0] != base || two[1] == base {
 		t.Errorf("two alike: %v", two)

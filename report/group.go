@@ -2,7 +2,7 @@ package report
 
 import (
 	"fmt"
-	"slices"
+	"regexp"
 	"strings"
 	"unicode/utf8"
 
@@ -37,7 +37,46 @@ func (r *Report) groups(all bool) [][]*Finding {
 	if all {
 		return groups
 	}
-	return habits(groups)
+	return habits(stretches(groups))
+}
+
+// stretches makes one group of those whose places are the same kind of instructions of the same
+// stretches, that touch the same buffer and lack the same: what mends one of them mends all.
+func stretches(groups [][]*Finding) [][]*Finding {
+	first := map[string]int{}
+	merged := groups[:0]
+	for _, g := range groups {
+		key := g[0].stretch()
+		if i, ok := first[key]; ok && key != "" {
+			merged[i] = append(merged[i], g...)
+			continue
+		}
+		first[key], merged = len(merged), append(merged, g)
+	}
+	return merged
+}
+
+// numbers are those in what is said to be missing: of lines, lanes, phases.
+var numbers = regexp.MustCompile(`\d+`)
+
+// stretch is equal for findings that stretches takes for one; empty for one of its own.
+func (f *Finding) stretch() string {
+	key, known := fmt.Sprint(f.Kind, f.Severity, f.Accepted, "|", numbers.ReplaceAllString(f.Missing, "#")), false
+	for i := range f.Sites {
+		s := &f.Sites[i]
+		if s.PTX != nil && s.Stretch == 0 {
+			return ""
+		}
+		known = known || s.PTX != nil
+		key += fmt.Sprint("|", s.Role, s.opcode(), s.Stretch)
+		if s.Memory != nil {
+			key += s.Memory.Space + ":" + s.Memory.Symbol
+		}
+	}
+	if !known {
+		return ""
+	}
+	return key
 }
 
 // habits makes one group of those of a kind that tells of a kernel's habit, if there are more
@@ -109,33 +148,6 @@ func (s *Site) opcode() string {
 	return s.PTX.Func + ":" + strings.TrimSuffix(words[0], ";")
 }
 
-// follow sets Finding.Follows of errors that an earlier error of another kind may have led to.
-func (r *Report) follow() {
-	for i := range r.Findings {
-		f := &r.Findings[i]
-		f.Follows = ""
-		if !f.Effect || f.Severity != SevError {
-			continue
-		}
-		if k := slices.IndexFunc(r.Findings, func(g Finding) bool { return g.leadsTo(f) }); k >= 0 {
-			f.Follows = r.Findings[k].ID
-		}
-	}
-}
-
-// leadsTo reports whether an error may have led to another one. One that fewer schedules
-// show did not.
-func (f *Finding) leadsTo(g *Finding) bool {
-	return f.Severity == SevError && f.Accepted == "" && !f.Effect && (f.Seen == 0 || f.Seen >= g.Seen) && (!g.Near || f.Conflict && f.meets(g))
-}
-
-// meets reports whether two findings name the same instruction.
-func (f *Finding) meets(g *Finding) bool {
-	return slices.ContainsFunc(f.Sites, func(s Site) bool {
-		return s.PTX != nil && slices.ContainsFunc(g.Sites, func(o Site) bool { return o.PTX != nil && *o.PTX == *s.PTX })
-	})
-}
-
 // indexWidth is where lines of the index are cut.
 const indexWidth = 140
 
@@ -148,9 +160,16 @@ func (p *printer) index(groups [][]*Finding, indent string) {
 			at = place + ": "
 		}
 		tag := fmt.Sprintf("%s[%s]", f.Severity, f.Kind)
-		more := ""
+		var notes []string
 		if len(g) > 1 {
-			more = " (" + diag.Plural(len(g), "place") + ")"
+			notes = append(notes, diag.Plural(len(g), "place"))
+		}
+		if f.Follows != "" {
+			notes = append(notes, "follows")
+		}
+		more := ""
+		if len(notes) > 0 {
+			more = " (" + strings.Join(notes, ", ") + ")"
 		}
 		rest := indexWidth - utf8.RuneCountInString(indent+at+tag+" "+more)
 		text, _ := diag.Clip(f.Headline, 0, max(rest, indexWidth/3))

@@ -149,10 +149,13 @@ type Finding struct {
 	Sites    []Site   `json:"sites"`
 	Missing  string   `json:"missing,omitempty"`
 	Fix      string   `json:"fix,omitempty"`
-	Ledger   []string `json:"ledger,omitempty"`
-	Waiting  []Waiter `json:"waiting,omitempty"`
-	Notes    []string `json:"notes,omitempty"`
-	Section  string   `json:"section"` // of the PTX ISA
+	// Stands says what of the kind that is missing the run has nearby, and why it does not
+	// suffice.
+	Stands  []string `json:"stands,omitempty"`
+	Ledger  []string `json:"ledger,omitempty"`
+	Waiting []Waiter `json:"waiting,omitempty"`
+	Notes   []string `json:"notes,omitempty"`
+	Section string   `json:"section"` // of the PTX ISA
 	// Schedule is the first that shows the finding; the fields above describe that run.
 	// Count is how often the same instructions conflicted in this way in it.
 	Schedule string `json:"schedule"`
@@ -167,10 +170,9 @@ type Finding struct {
 	Replay  string `json:"replay"` // a command line
 	// Fingerprint stays the same from run to run, and where lines around the finding change.
 	Fingerprint string `json:"fingerprint"`
-	// Effect: findings of this kind can be what another mistake led to. Near: only what a
-	// Conflict, a kind about accesses in no order, at one of their instructions led to.
-	Effect, Near, Conflict bool `json:"-"`
-	known                  bool // a baseline has it
+	// Ties link the finding to others.
+	Ties  Ties `json:"-"`
+	known bool // a baseline has it
 	// Habit: findings of this kind tell of what a kernel does everywhere, or nowhere.
 	Habit bool `json:"-"`
 }
@@ -202,6 +204,11 @@ type Site struct {
 	// Operation is the asynchronous operation that made the access, if any.
 	Operation string  `json:"operation,omitempty"`
 	Memory    *Memory `json:"memory,omitempty"`
+	// Stretch numbers the instructions that are executed together with no synchronization
+	// among them, from 1; 0 if it is not known.
+	Stretch int `json:"-"`
+	// Around names what stands before and behind the instruction, for the fingerprint.
+	Around string `json:"-"`
 }
 
 // A Place is a line of a text. Col counts bytes from 1; 0 if it is not known.
@@ -215,7 +222,7 @@ type Place struct {
 	Caret int `json:"-"` // where Col is in Text, in bytes
 }
 
-func (p Place) String() string { return fmt.Sprintf("%s:%d", p.File, p.Line) }
+func (p Place) String() string { return fmt.Sprintf("%s:%d", diag.Printable(p.File), p.Line) }
 
 // Memory is a range of bytes.
 type Memory struct {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"flag"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -222,8 +223,9 @@ func TestIDs(t *testing.T) {
 	}
 }
 
-// An effect follows the first error that can have led to it: one that as many schedules
-// show and, for an exit, a conflict at the same instruction.
+// TestFollows: a finding follows from an error only for a reason: a barrier, a collective or an
+// early operation that both have. Of two that could have led to each other, the one nearer to the
+// mistake is the root; what more schedules show is not led to, unless the error holds of all.
 func TestFollows(t *testing.T) {
 	at := func(lines ...int) (list []Site) {
 		for _, n := range lines {
@@ -231,33 +233,55 @@ func TestFollows(t *testing.T) {
 		}
 		return list
 	}
-	hang := Finding{ID: "hang", Effect: true, Seen: 4}
-	exit := Finding{ID: "exit", Effect: true, Near: true, Sites: at(9), Seen: 4}
-	rare := Finding{ID: "rare", Sites: at(9), Conflict: true, Seen: 1}
-	proxy := Finding{ID: "proxy", Sites: at(5, 9), Seen: 4}
-	far := Finding{ID: "far", Sites: at(5, 7), Conflict: true, Seen: 4}
-	same := Finding{ID: "same", Sites: at(7, 9), Conflict: true, Seen: 5}
+	of := func(id string, seen int, t Ties) Finding {
+		return Finding{ID: id, Kind: strings.TrimRight(id, "12"), Severity: SevError, Seen: seen, Ties: t}
+	}
+	full, empty, both := []int32{10, 12}, []int32{20}, []int32{10, 12, 20}
+	excess := of("excess", 2, Ties{Class: 1, Always: true, Breaks: empty, Needs: both})
+	late := of("late", 1, Ties{Class: 1, Breaks: full, Needs: full})
+	slot := of("slot", 4, Ties{Class: access, Needs: empty, Early: []int32{12}, Reader: true})
+	again := of("again", 4, Ties{Class: access, Needs: full, Early: []int32{12}, Again: true})
+	read := of("read", 1, Ties{Class: access, Needs: full})
+	mixing := of("mixing", 1, Ties{Class: timing, Breaks: full, Needs: both, Early: []int32{10, 12}})
+	hang := of("hang", 4, Ties{Class: outcome, Needs: empty})
+	hang.Waiting = []Waiter{{Site: at(9)[0]}}
+	polled := of("polled", 4, Ties{Class: access})
+	polled.Sites = at(7, 9)
+	exit := of("exit", 1, Ties{Class: outcome, Needs: full})
+	exit.Severity = SevWarning
+	note := of("note", 1, Ties{Needs: full})
+	note.Severity = SevNote
+	accepted := late
+	accepted.Accepted = "known"
 	for _, c := range []struct {
-		name   string
-		errors []Finding
-		effect Finding
-		want   string
+		name     string
+		findings []Finding
+		want     string // in the order in which they are shown
 	}{
-		{"a hang that any mistake led to", []Finding{proxy, same}, hang, "proxy"},
-		{"a hang that more schedules show", []Finding{rare}, hang, ""},
-		{"a hang that another one explains", []Finding{rare, far}, hang, "far"},
-		{"a mistake of another sort", []Finding{proxy}, exit, ""},
-		{"a conflict elsewhere", []Finding{far}, exit, ""},
-		{"a conflict in fewer schedules", []Finding{rare}, exit, ""},
-		{"a conflict of the operation", []Finding{proxy, far, same}, exit, "same"},
+		{"nothing in common", []Finding{late, slot}, "late slot"},
+		{"its barrier", []Finding{read, late}, "late read<late"},
+		{"a warning, but no note", []Finding{late, exit, note}, "late exit<late note"},
+		{"an accepted error", []Finding{accepted, read}, "late read"},
+		{"seen more often", []Finding{late, again}, "late again"},
+		{"seen more often, and wrong in every schedule", []Finding{excess, hang}, "excess hang<excess"},
+		{"a race where it waits", []Finding{hang, polled}, "polled hang<polled"},
+		{"the operation that is early", []Finding{mixing, again, slot}, "slot mixing<slot again<slot"},
+		{"by another", []Finding{read, mixing, slot}, "slot read<slot mixing<slot"},
+		{"each of the other", []Finding{mixing, excess}, "excess mixing<excess"},
+		{"two of a kind at a ring", []Finding{of("excess1", 2, excess.Ties), of("excess2", 3, excess.Ties)}, "excess1 excess2"},
 	} {
-		r := Report{Findings: append(c.errors, c.effect)}
-		for i := range r.Findings {
-			r.Findings[i].Severity = SevError
-		}
+		r := Report{Findings: slices.Clone(c.findings)}
 		r.follow()
-		if got := r.Findings[len(r.Findings)-1].Follows; got != c.want {
-			t.Errorf("%s: follows %q, want %q", c.name, got, c.want)
+		var got []string
+		for _, f := range r.Findings {
+			id := f.ID
+			if f.Follows != "" {
+				id += "<" + f.Follows
+			}
+			got = append(got, id)
+		}
+		if got := strings.Join(got, " "); got != c.want {
+			t.Errorf("%s: %s, want %s", c.name, got, c.want)
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"path"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -20,6 +21,8 @@ type TextOptions struct {
 	All bool
 	// Brief writes one line for each cause, and no evidence.
 	Brief bool
+	// Short leaves out of findings who waits, ledgers and notes.
+	Short bool
 	// First, if not 0, is how many causes are written in full, of those that the index
 	// lists.
 	First int
@@ -39,6 +42,10 @@ func (o TextOptions) width() int {
 	return max(o.Width, least)
 }
 
+func (o TextOptions) printer() *printer {
+	return &printer{color: o.Color, short: o.Short, all: cmp.Or(o.AllIs, "TextOptions.All"), width: o.width()}
+}
+
 // The layout: labels in one column, everything else in another, wrapped so
 // that it can be pasted into an issue as it is.
 const (
@@ -52,6 +59,7 @@ const (
 type printer struct {
 	b     strings.Builder
 	color bool
+	short bool   // TextOptions.Short
 	sev   string // the colour of the finding's severity
 	all   string // TextOptions.AllIs
 	width int
@@ -85,7 +93,7 @@ func severityColor(s Severity) string {
 
 // WriteText writes the report: each finding, the gaps, and last the verdict.
 func (r *Report) WriteText(w io.Writer, o TextOptions) error {
-	p := &printer{color: o.Color, all: cmp.Or(o.AllIs, "TextOptions.All"), width: o.width()}
+	p := o.printer()
 	groups := r.groups(o.All)
 	switch {
 	case o.Brief:
@@ -158,10 +166,28 @@ func verdictColor(v Verdict) string {
 	return yellow
 }
 
+// WriteFinding writes the finding of an ID as WriteText does, with what depends on the whole
+// report: how many schedules show it, what it follows from, and which others are alike. It writes
+// nothing if there is none.
+func (r *Report) WriteFinding(w io.Writer, id string, o TextOptions) error {
+	p := o.printer()
+	for _, group := range r.groups(false) {
+		for i, f := range group {
+			if f.ID == id {
+				p.finding(f)
+				p.seen(f, len(r.Schedules))
+				p.others(slices.Concat(group[:i], group[i+1:]))
+			}
+		}
+	}
+	_, err := io.WriteString(w, p.b.String())
+	return err
+}
+
 // WriteEvidence writes one finding as WriteText does, without what depends on the whole
 // report.
 func (f *Finding) WriteEvidence(w io.Writer, o TextOptions) error {
-	p := &printer{color: o.Color, width: o.width()}
+	p := o.printer()
 	p.finding(f)
 	_, err := io.WriteString(w, p.b.String())
 	return err
@@ -182,10 +208,15 @@ func (p *printer) finding(f *Finding) {
 		p.site(&f.Sites[i])
 	}
 	p.optional("missing:", f.Missing)
-	p.list("ledger:", f.Ledger)
-	p.waiting(f.Waiting)
+	p.list("stands:", f.Stands)
+	if !p.short {
+		p.list("ledger:", f.Ledger)
+		p.waiting(f.Waiting)
+	}
 	p.optional("fix:", f.Fix)
-	p.list("note:", f.Notes)
+	if !p.short {
+		p.list("note:", f.Notes)
+	}
 	if f.Count > 1 {
 		p.row("count:", bold, fmt.Sprintf("%s times in this schedule", diag.Group(int64(f.Count))))
 	}

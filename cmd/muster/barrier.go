@@ -105,7 +105,7 @@ func (c *console) barrier(name string, update, explain bool) error {
 func (c *console) explainKinds(names []string) {
 	for _, name := range names {
 		if k := rules.Lookup(name); k != nil {
-			fmt.Fprintf(c.out, "\n%s (%s): %s\nPTX ISA %s\n\n%s\n", k.Name, k.Severity, k.Title, k.Section, strings.TrimSpace(k.Text))
+			fmt.Fprintf(c.out, "\n%s (%s): %s\nPTX ISA (version %s) %s\n\n%s\n", k.Name, k.Severity, k.Title, k.Edition(), k.Section, strings.TrimSpace(k.Text))
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -93,6 +94,8 @@ type checking struct {
 	reports   reportFlag
 	failOn    string
 	schedules string
+	// unwritten is why a file besides the answer is not there: that hides no answer.
+	unwritten error
 }
 
 func (k *checking) run(cmd *cobra.Command, args []string) error {
@@ -108,6 +111,13 @@ func (k *checking) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	if err := k.alone(args); err != nil {
+		return err
+	}
+	for _, r := range k.reports {
+		k.in.outputs = append(k.in.outputs, r.file)
+	}
+	k.in.outputs = append(k.in.outputs, string(k.trace))
+	if err := spared(nil, args, k.in.outputs); err != nil {
 		return err
 	}
 	w, err := k.c.begin(&k.in)
@@ -127,7 +137,11 @@ func (k *checking) run(cmd *cobra.Command, args []string) error {
 	}
 	all := k.stages(false)
 	err = all.end(k.file(w, cmd, args, all, true))
-	return w.exit(k.reports.write(k.c, err, func(c *console, format formatFlag) error { return all.emit(c, format, k.how) }))
+	err = k.reports.write(k.c, err, func(c *console, format formatFlag) error { return all.emit(c, format, k.how) })
+	if answered := exit(0); k.unwritten != nil && (err == nil || errors.As(err, &answered)) {
+		err = k.unwritten
+	}
+	return w.exit(err)
 }
 
 func (k *checking) stages(part bool) *stages {
@@ -151,10 +165,8 @@ func (k *checking) file(w *work, cmd *cobra.Command, args []string, all *stages,
 		} else if err := k.c.write(r, k.format, k.how); err != nil {
 			return nil, err
 		}
-		if err := k.c.writeSchedules(ctx, k.schedules, l, r); err != nil {
-			return nil, err
-		}
-		return nil, k.trace.checked(ctx, k.c, l, r)
+		k.unwritten = cmp.Or(k.unwritten, k.c.writeSchedules(ctx, k.schedules, l, r), k.trace.checked(ctx, k.c, l, r))
+		return nil, nil
 	})
 }
 

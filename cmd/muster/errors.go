@@ -114,9 +114,10 @@ func point(w io.Writer, text string, col, room int) {
 	fmt.Fprintf(w, "%s\n%s^\n", text, blank(text[:at]))
 }
 
-// printable reports whether a line can be shown on a terminal.
+// printable reports whether a line can be shown on a terminal, and in the log of a job: there,
+// a line that begins with two colons, or has ##[, commands GitHub's runner.
 func printable(s string) bool {
-	return utf8.ValidString(s) && strings.IndexFunc(s, func(r rune) bool { return r != '\t' && r != '\r' && unicode.IsControl(r) }) < 0
+	return utf8.ValidString(s) && !strings.HasPrefix(strings.TrimSpace(s), "::") && !strings.Contains(s, "##[") && strings.IndexFunc(s, func(r rune) bool { return r != '\t' && r != '\r' && unicode.IsControl(r) }) < 0
 }
 
 // clip cuts a line of more than room bytes around a column, at character boundaries.

@@ -125,7 +125,7 @@ func (c *console) list(kinds []*rules.Kind) {
 }
 
 func (c *console) explain(k *rules.Kind) {
-	fmt.Fprintf(c.out, "%s (%s): %s\nPTX ISA %s\n\n%s\n", k.Name, k.Severity, k.Title, k.Section, strings.TrimSpace(k.Text))
+	fmt.Fprintf(c.out, "%s (%s): %s\nPTX ISA (version %s) %s\n\n%s\n", k.Name, k.Severity, k.Title, k.Edition(), k.Section, strings.TrimSpace(k.Text))
 	wrong, right := rules.Example(k.Name)
 	for _, e := range []struct{ title, text string }{{"Wrong", wrong}, {"Right", right}} {
 		if e.text != "" {

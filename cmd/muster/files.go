@@ -50,8 +50,9 @@ func (k *checking) files(w *work, cmd *cobra.Command, args []string) error {
 		err := s.end(k.file(w, cmd, []string{name}, s, i == len(args)-1))
 		var status exit
 		var unwritten *files.WriteError
+		var over *overwriting
 		switch {
-		case errors.As(err, &unwritten):
+		case errors.As(err, &unwritten), errors.As(err, &over):
 			return err
 		case err != nil && !errors.As(err, &status):
 			printError(k.c.err, err)

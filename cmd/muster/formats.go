@@ -109,7 +109,7 @@ func ruleOf(kind string) report.Rule {
 	if k == nil {
 		return report.Rule{Title: kind}
 	}
-	return report.Rule{Title: k.Title, Text: k.Text, Severity: report.Severity(k.Severity.String()), Section: k.Section}
+	return report.Rule{Title: k.Title, Text: k.Text, Severity: report.Severity(k.Severity.String()), Section: k.Section + " of version " + k.Edition()}
 }
 
 // formatIn finds the format that arguments ask for, also where they are wrong otherwise.
@@ -153,7 +153,7 @@ func failure(err error) report.Failure {
 	var p *ptx.Error
 	var l *launch.Error
 	var d *machine.DecodeError
-	f := report.Failure{Text: err.Error()}
+	f := report.Failure{Text: plainly(err)}
 	switch {
 	case errors.As(err, &p):
 		f = report.Failure{Text: p.Msg, File: p.File, Line: int(p.Pos.Line), Col: int(p.Pos.Col)}

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -27,6 +28,8 @@ type input struct {
 	memory sizeFlag
 	launch string   // of several
 	given  []string // the words of a schedule file that named the launch
+	// outputs are files that the command writes besides its answer.
+	outputs []string
 
 	nvcc     compiler
 	compiled map[string]string // .cu files to the PTX that nvcc made of them
@@ -147,9 +150,42 @@ func (in *input) file(args []string) (*launch.File, error) {
 		err = checkAccepted(f)
 	}
 	if err == nil {
+		err = spared(f, args, in.outputs)
+	}
+	if err == nil {
 		err = in.sources(f)
 	}
 	return f, err
+}
+
+// An overwriting is the error of an output that is a file which is read.
+type overwriting struct{ file string }
+
+func (e *overwriting) Error() string {
+	return e.file + ": this is what is checked, and would be overwritten; name another file to write"
+}
+
+// spared refuses to write one of the outputs over the launch file or its PTX: those are read, and
+// would be lost. Before the launch file is read, f is nil.
+func spared(f *launch.File, args, outputs []string) error {
+	read := slices.Clone(args)
+	if f != nil {
+		for i := range f.Launches {
+			read = append(append(read, f.Launches[i].PTX), f.Launches[i].Link...)
+		}
+	}
+	for _, out := range outputs {
+		at, err := os.Stat(out)
+		if err != nil {
+			continue
+		}
+		for _, name := range read {
+			if of, err := os.Stat(name); err == nil && os.SameFile(at, of) {
+				return &overwriting{out}
+			}
+		}
+	}
+	return nil
 }
 
 func (in *input) read(args []string) (*launch.File, error) {

@@ -86,7 +86,7 @@ func TestMCP(t *testing.T) {
 			t.Errorf("explain %s: %s", topic, text(r))
 		}
 	}
-	if r := call("run", map[string]any{"launch": "ring.yaml", "schedule": "random:3"}); !strings.HasPrefix(text(r), "clean: the run left what is expected") {
+	if r := call("run", map[string]any{"launch": "ring.yaml", "schedule": "random:3"}); !strings.HasPrefix(text(r), "as expected in this one schedule; check says whether in all") {
 		t.Errorf("run: %s", text(r))
 	}
 	if r := call("check", spinning(1)); r.IsError || !strings.HasPrefix(text(r), "incomplete") || !strings.Contains(text(r), "time limit of 1s ran out (seconds)") {

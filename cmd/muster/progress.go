@@ -129,14 +129,23 @@ func printableLine(text string) string {
 	}, text)
 }
 
-// fit cuts a line to so many columns.
+// fit cuts a line to so many columns, and not within a number: half of one is another.
 func fit(text string, columns int) string {
 	const dots = "..."
-	if r := []rune(text); len(r) > columns {
-		return string(r[:max(columns-len(dots), 0)]) + dots[:min(max(columns, 0), len(dots))]
+	r := []rune(text)
+	if len(r) <= columns {
+		return text
 	}
-	return text
+	room := max(columns-len(dots), 0)
+	cut := string(r[:room])
+	if strings.ContainsRune(digits, r[room]) {
+		cut = strings.TrimRight(cut, digits)
+	}
+	return cut + dots[:min(max(columns, 0), len(dots))]
 }
+
+// digits are what numbers are written with.
+const digits = "0123456789,"
 
 // clear takes the line off the terminal. Its caller holds d.mu.
 func (d *display) clear() {

@@ -72,6 +72,11 @@ func TestProgressLine(t *testing.T) {
 			t.Errorf("%d columns: %q", columns, got)
 		}
 	}
+	for columns, want := range map[int]string{12: "0 of 1,024 x", 11: "0 of ...", 9: "0 of ...", 8: "0 of ..."} {
+		if got := fit("0 of 1,024 x", columns); got != want {
+			t.Errorf("%d columns: %q, want %q", columns, got, want)
+		}
+	}
 }
 
 // A shared buffer is a terminal to which standard output and standard error go.

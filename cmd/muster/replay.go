@@ -101,6 +101,7 @@ func (r *replaying) run(c *console, cmd *cobra.Command, args []string) error {
 	if args, err = file.takeLaunch(&r.in, args); err != nil {
 		return err
 	}
+	r.in.outputs = []string{string(r.trace)}
 	w, err := c.begin(&r.in)
 	if err != nil {
 		return err
@@ -121,11 +122,13 @@ func (r *replaying) run(c *console, cmd *cobra.Command, args []string) error {
 	if got.Untold != nil {
 		fmt.Fprintln(beside{c}, "muster:", options.Replace(got.Untold.Error()))
 	}
-	if err := r.traced(w, c, l, got.Report); err != nil {
-		return w.exit(err)
-	}
+	untraced := r.traced(w, c, l, got.Report)
 	w.answered()
-	return w.exit(r.write(c, got))
+	err = r.write(c, got)
+	if answered := exit(0); untraced != nil && (err == nil || errors.As(err, &answered)) {
+		err = untraced // that does not hide what was shown
+	}
+	return w.exit(err)
 }
 
 // traced writes the trace of the run that was shown; without --finding, it marks the first

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -49,9 +50,14 @@ func (r *reportFlag) Set(text string) error {
 }
 
 // write writes the files, of an answer that emit writes in a format to a console, or of the
-// error that kept it from being made. It returns err, or what kept a file from being written.
+// error that kept it from being made. It returns err, or what kept a file from being written:
+// the others are written all the same.
 func (r reportFlag) write(c *console, err error, emit func(c *console, format formatFlag) error) error {
 	var status exit
+	var unwritten error
+	if over := (*overwriting)(nil); errors.As(err, &over) {
+		return err // nor is the error written over it
+	}
 	for _, f := range r {
 		e := files.Write(f.file, func(w io.Writer) error {
 			to := *c
@@ -61,11 +67,9 @@ func (r reportFlag) write(c *console, err error, emit func(c *console, format fo
 			}
 			return emit(&to, f.format)
 		})
-		if e != nil {
-			return e
-		}
+		unwritten = cmp.Or(unwritten, e)
 	}
-	return err
+	return cmp.Or(unwritten, err)
 }
 
 // emit writes what is said of the stages of one file.

@@ -39,6 +39,7 @@ Exit status 1 if an array differs, or if the kernel faults or hangs.
 			if err != nil {
 				return err
 			}
+			in.outputs = []string{string(trace)}
 			w, err := c.begin(&in)
 			if err != nil {
 				return err
@@ -117,7 +118,14 @@ func (c *console) result(r *muster.RunResult, format formatFlag) error {
 	if inFlags(r.Report) != nil {
 		keepSchedules(r.Report)
 	}
-	return answer.WriteRun(c.out, r, c.look(report.TextOptions{AllIs: "--all"}))
+	if err := answer.WriteRun(c.out, r, c.look(report.TextOptions{AllIs: "--all"})); err != nil {
+		return err
+	}
+	if len(r.Comparisons) > 0 && r.OK() {
+		_, err := fmt.Fprintln(c.out, "as expected in this one schedule; 'muster check' says whether in all")
+		return err
+	}
+	return nil
 }
 
 // runForm returns the JSON form of a run, with flags for the library's options.

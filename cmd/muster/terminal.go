@@ -18,9 +18,6 @@ func terminalOf(w io.Writer) *os.File {
 	return nil
 }
 
-// terminal reports whether standard error is a terminal.
-func (c *console) terminal() bool { return terminalOf(c.err) != nil }
-
 // color reports whether output goes to a terminal that wants colours (no-color.org).
 func (c *console) color() bool {
 	return os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb" && terminalOf(c.out) != nil

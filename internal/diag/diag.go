@@ -5,7 +5,9 @@ package diag
 import (
 	"fmt"
 	"math/bits"
+	"strconv"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"muster/ptx"
@@ -77,6 +79,17 @@ func Clip(text string, caret, room int) (string, int) {
 		text = string(r[:room-1]) + "…"
 	}
 	return text, caret
+}
+
+// Printable makes text of a kernel, as a name of a file or a message, one line that shows what
+// it is: what is no printable character is written as Go writes it, so that it neither ends
+// the line nor commands a terminal.
+func Printable(text string) string {
+	if strings.IndexFunc(text, func(r rune) bool { return r == utf8.RuneError || !unicode.IsPrint(r) }) < 0 {
+		return text
+	}
+	quoted := strconv.Quote(text)
+	return strings.NewReplacer(`\"`, `"`, `\\`, `\`).Replace(quoted[1 : len(quoted)-1])
 }
 
 // Carets underlines the instruction: guard and opcode.

@@ -20,3 +20,14 @@ func TestShortName(t *testing.T) {
 		}
 	}
 }
+
+// TestPrintable: what is printed is one line, and text that is printable stays as it is.
+func TestPrintable(t *testing.T) {
+	for text, want := range map[string]string{
+		"k.cu": "k.cu", `C:\a "b"\é…`: `C:\a "b"\é…`, "a\nclean: b": `a\nclean: b`, "\x1b[31m": `\x1b[31m`, "a\u202eb": `a\u202eb`, "\xff\t": `\xff\t`,
+	} {
+		if got := Printable(text); got != want {
+			t.Errorf("%q: %s, want %s", text, got, want)
+		}
+	}
+}

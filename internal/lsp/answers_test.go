@@ -55,7 +55,7 @@ func TestHover(t *testing.T) {
 		mark string
 		want []string
 	}{
-		{"mbarrier.try_wait.parity", []string{"PTX ISA 9.7.13.15.16, Parallel Synchronization and Communication Instructions: mbarrier.test\\_wait / mbarrier.try\\_wait", "from PTX 7.8 and sm_90 on", "is completed by, as a run of broken\\_count showed", "`mbarrier.arrive.expect_tx.", "inlined at [broken_count.cu:49]("}},
+		{"mbarrier.try_wait.parity", []string{"PTX ISA (version 9.0) 9.7.13.15.16, Parallel Synchronization and Communication Instructions: mbarrier.test\\_wait / mbarrier.try\\_wait", "from PTX 7.8 and sm_90 on", "is completed by, as a run of broken\\_count showed", "`mbarrier.arrive.expect_tx.", "inlined at [broken_count.cu:49]("}},
 		{"%r10], %r8", []string{"points to `_ZZ4ringE5empty + …`, of 32 bytes", "used as an mbarrier by", "- `mbarrier.init.shared.b64`, lines ", "written at"}},
 		{"_ZZ4ringE4full;", []string{".shared .align 8 .b8 _ZZ4ringE4full[32]", "32 bytes", "used as an mbarrier by"}},
 		{"%tid.x", []string{"special register `%tid.x`"}},
@@ -81,6 +81,25 @@ func TestHover(t *testing.T) {
 	// Behind the statement and on blank lines there is nothing.
 	if got := c.hover(at(ptx, src, "\n\n")); got != "" {
 		t.Errorf("%q", got)
+	}
+}
+
+// TestNeeds: an instruction is as new as the newest of its modifiers and operands, and has the
+// number of its section in one version of the ISA, which is said.
+func TestNeeds(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "k.ptx")
+	src := ".version 9.4\n.target sm_100a\n.address_size 64\n.visible .entry k()\n{\n.reg .pred %p;\n.reg .b16 %h;\n.reg .b32 %r;\n.reg .b64 %rd;\n" +
+		"bar.sync 0;\nbar.cta.sync 1;\nmbarrier.try_wait.parity.relaxed.cluster.shared::cta.b64 %p, [%r], 0;\n" +
+		"cp.async.bulk.global.shared::cta.bulk_group.cp_mask [%rd], [%r], 16, %h;\nfabric.wait.sync_restrict::reads;\nret;\n}\n"
+	c := open(t, "")
+	c.opens(path, src)
+	for mark, want := range map[string]string{
+		"bar.sync 0": "from PTX 1.0 and sm_10 on", "bar.cta": "from PTX 7.8 and sm_10 on", "mbarrier.try": "from PTX 8.6 and sm_90 on",
+		"cp.async": "from PTX 8.6 and sm_100 on", "fabric": "PTX ISA (version 9.4) 9.7.11.5.6, Fabric Instructions: fabric.wait",
+	} {
+		if got := c.hover(at(path, src, mark)); !strings.Contains(got, want) {
+			t.Errorf("%s: %q lacks %q", mark, got, want)
+		}
 	}
 }
 
@@ -218,6 +237,33 @@ func TestWatched(t *testing.T) {
 	c.notify("textDocument/didSave", string(raw(documentParams{textDocument{uriOf(ptx)}})))
 	c.diagnostics(cu, code("proxy-raw"))
 	c.notify("textDocument/didClose", string(raw(documentParams{textDocument{uriOf(cu)}})))
+	c.diagnostics(cu, func(l []Diagnostic) bool { return len(l) == 0 })
+}
+
+// TestSaved: for a client that watches no files, saving one is when others are looked at: PTX
+// that a compiler wrote, and a launch file that is gone.
+func TestSaved(t *testing.T) {
+	files := folder(t, "bulk_store/broken_no_fence.ptx", "bulk_store/broken_no_fence.yaml", "bulk_store/broken_no_fence.cu", "bulk_store/out.npy")
+	ptx, path, cu := files[0], files[1], files[2]
+	c := open(t, "")
+	c.opens(cu, read(t, cu))
+	c.diagnostics(cu, code("proxy-raw"))
+	src := read(t, ptx)
+	save := func() {
+		c.notify("textDocument/didSave", string(raw(documentParams{textDocument{uriOf(cu)}})))
+	}
+	line := "\tcp.async.bulk.global.shared::cta"
+	for _, text := range []string{strings.ReplaceAll(src, line, "\tfence.proxy.async.shared::cta;\n"+line), src} {
+		if err := os.WriteFile(ptx, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		save()
+		c.diagnostics(cu, func(l []Diagnostic) bool { return len(l) == 0 == (text != src) })
+	}
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	save()
 	c.diagnostics(cu, func(l []Diagnostic) bool { return len(l) == 0 })
 }
 

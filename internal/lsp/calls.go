@@ -169,7 +169,7 @@ func didSave(s *server, params json.RawMessage) error {
 	if err != nil {
 		return err
 	}
-	s.touched([]string{pathOf(p.TextDocument.URI)})
+	s.saved(pathOf(p.TextDocument.URI))
 	return nil
 }
 

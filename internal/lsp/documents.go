@@ -65,6 +65,24 @@ func (s *server) touched(paths []string) {
 	}
 }
 
+// saved takes note that a document was saved, and that other programs, as a compiler, may have
+// written what the results at hand read: not every client watches files.
+func (s *server) saved(path string) {
+	paths := []string{path}
+	s.mu.Lock()
+	for _, t := range s.launches {
+		if t.result == nil {
+			continue // its check has yet to begin, or compares what it read at its end
+		}
+		paths = append(paths, t.path)
+		for name := range t.result.names {
+			paths = append(paths, name)
+		}
+	}
+	s.mu.Unlock()
+	s.touched(paths)
+}
+
 // drop forgets the results that read one of some files in another state, has their checks made
 // again, and returns the files of which they said something. The caller holds the lock.
 func (s *server) drop(paths []string) (stale []string) {

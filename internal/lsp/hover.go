@@ -74,7 +74,7 @@ func explain(d Diagnostic) string {
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "**%s** (%s): %s\n\n%s\n", k.Name, k.Severity, k.Title, fence("text", d.Message))
-	fmt.Fprintf(&b, "\n%s\n\nPTX ISA %s. `muster explain %s` has a wrong and a right kernel.", escape(strings.TrimSpace(k.Text)), k.Section, k.Name)
+	fmt.Fprintf(&b, "\n%s\n\nPTX ISA (version %s) %s. `muster explain %s` has a wrong and a right kernel.", escape(strings.TrimSpace(k.Text)), k.Edition(), k.Section, k.Name)
 	if d.Data.Replay != "" {
 		fmt.Fprintf(&b, "\n\n%s", fence("sh", d.Data.Replay))
 	}
@@ -107,11 +107,16 @@ func (v *view) instruction(x *index, i int) string {
 	}
 	f := in.Form
 	b.WriteString(fence("text", f.String()))
-	fmt.Fprintf(&b, "\n\nPTX ISA %s", f.Section)
+	edition := "9.0" // whose numbers the table has; the fabric came later
+	if f.Class == "fabric" {
+		edition = "9.4"
+	}
+	fmt.Fprintf(&b, "\n\nPTX ISA (version %s) %s", edition, f.Section)
 	if title := sections()[f.Section]; title != "" {
 		fmt.Fprintf(&b, ", %s", escape(title))
 	}
-	fmt.Fprintf(&b, "\n\nfrom PTX %d.%d and sm_%d%s on; class %s", f.Version.Major, f.Version.Minor, f.SM.Number, f.SM.Suffix, f.Class)
+	version, sm := in.Needs()
+	fmt.Fprintf(&b, "\n\nfrom PTX %d.%d and sm_%d%s on; class %s", version.Major, version.Minor, sm.Number, sm.Suffix, f.Class)
 	if v.o.Row != nil {
 		row := v.o.Row(f)
 		executed := "yes"

@@ -240,6 +240,10 @@ func (d *decoder) registersOf(op ptx.Operand, to, addr *[]flow.Reg) {
 // Properties of a program's text. The result for an instruction depends on its syntax
 // alone, so all instructions that the decoder makes of one have the same.
 
+// Origin returns the one instruction that computes the register that pc takes as a value, such
+// as the bytes that it expects; -1 if it takes none, or several instructions may.
+func (p *Program) Origin(pc int32) int32 { return p.flow.Origin(pc) }
+
 // Peeks lists the tests of barriers whose results only say whether a wait is still to be
 // made: where they fail, the program waits (package flow, peek.go).
 func (p *Program) Peeks() map[int32]bool { return p.flow.Peeks() }

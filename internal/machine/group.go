@@ -70,6 +70,9 @@ func (gi *groupInfo) target(w *warp, l int) uint32 {
 }
 
 func readyGroupWait(x *ctx, in *instr, mask uint32) bool {
+	if x.left() {
+		return true
+	}
 	gi := in.x.(*groupInfo)
 	for l := range lanesOf(mask) {
 		c := &x.w.cp[l]
@@ -92,6 +95,10 @@ func finish(list *[]uint32, seq uint32) {
 }
 
 func visitGroupWait(x *ctx, in *instr, mask uint32) verdict {
+	if x.left() {
+		x.quiet = true
+		return performed
+	}
 	gi := in.x.(*groupInfo)
 	m := x.m
 	for l := range lanesOf(mask) {

@@ -460,6 +460,44 @@ func (p *Program) ReachWithout(these func(in *ptx.Inst) bool, from ...int32) []b
 	return seen
 }
 
+// Stretches numbers, for each instruction, the part of its basic block that it is in: the
+// instructions that are executed one after the other wherever the first of them is, and among
+// which none synchronizes. What one of them lacks before it or behind it, all of them lack.
+func (p *Program) Stretches() []int32 {
+	first := make([]bool, len(p.code)+1)
+	var next []int32
+	for pc := range p.code {
+		next = p.next(int32(pc), next[:0])
+		if len(next) == 1 && next[0] == int32(pc)+1 {
+			first[pc+1] = first[pc+1] || p.code[pc].synchronizes()
+			continue
+		}
+		first[pc+1] = true
+		for _, to := range next {
+			if to >= 0 && int(to) < len(first) {
+				first[to] = true
+			}
+		}
+	}
+	parts, n := make([]int32, len(p.code)), int32(0)
+	for pc := range parts {
+		if first[pc] {
+			n++
+		}
+		parts[pc] = n
+	}
+	return parts
+}
+
+// synchronizes reports whether an instruction can order what is before it with what is behind.
+func (in *instr) synchronizes() bool {
+	if _, ok := in.x.(*groupInfo); ok {
+		return true
+	}
+	src := in.src
+	return src != nil && (src.IsOf(ptx.ClassBarrier) || src.IsOf(ptx.ClassFence) || src.IsOf(ptx.ClassMbarrier) && src.Form.Barrier != "init")
+}
+
 // FenceBehind reports whether a fence may come after the instruction at pc, which makes
 // an atomic operation there acquire what it reads (ISA 8.7).
 func (p *Program) FenceBehind(pc int32) bool {

@@ -39,12 +39,14 @@ var namesOpcodes = []struct{ file, opcodes, why string }{
 		"computes how strides go through the arithmetic of each; an opcode that it does not name loses them"},
 	{"machine/transfer.go", "add and bfe bfi brev cvt fma lop3 mad max min mov mul neg not or prmt selp setp shf shl shr sub xor",
 		"computes which bits the arithmetic of each leaves undefined; an opcode that it does not name leaves all of them"},
-	{"rules/in_flight.go", "cp.async.bulk.wait_group cp.async.bulk.wait_group.read cp.async.wait_group wgmma.wait_group", inText},
+	{"rules/apart.go", "bar.warp.sync", inText},
+	{"rules/in_flight.go", "cp.async.bulk.commit_group cp.async.bulk.wait_group cp.async.bulk.wait_group.read cp.async.commit_group cp.async.wait_group " +
+		"wgmma.commit_group wgmma.wait_group", inText},
 	{"rules/lifetime.go", "atom cp.async cp.async.bulk cp.async.mbarrier cp.reduce ld mbarrier.arrive mbarrier.complete_tx mbarrier.expect_tx " +
 		"mbarrier.init mbarrier.inval mbarrier.pending_count mbarrier.test_wait mbarrier.try_wait red red.async st st.async tcgen05.commit", inText},
-	{"rules/proxy_raw.go", "fence.proxy.async", inText},
-	{"rules/races.go", "bar.warp.sync cp.async cp.async.bulk cp.async.bulk.tensor cp.async.mbarrier.arrive cp.reduce.async.bulk mbarrier. red.async " +
+	{"rules/races.go", "cp.async cp.async.bulk cp.async.bulk.tensor cp.async.mbarrier.arrive cp.reduce.async.bulk mbarrier. red.async " +
 		"st.async tcgen05.cp tcgen05.ld tcgen05.mma tcgen05.st wgmma wgmma.mma_async wgmma.wait_group", inText},
+	{"rules/relaxed_sync.go", "atom ld red st", inText},
 	{"rules/trap.go", "trap", "the name of a finding"},
 	{"story/event.go", "exit", inText},
 	{"story/tell.go", "cp.async red.async st.async tcgen05.cp tcgen05.ld tcgen05.mma tcgen05.st trap wgmma", inText},

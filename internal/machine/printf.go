@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 	"strings"
+
+	"muster/internal/diag"
 )
 
 // The functions that the system provides: vprintf and __assertfail.
@@ -212,5 +214,5 @@ func callAssert(x *ctx, ci *callInfo) {
 	l := lowest(x.s.mask)
 	msg := fmt.Sprintf("%s:%d: %s: assertion `%s' failed", x.cString(x.argument(ci, 1, l), l), uint32(x.argument(ci, 2, l)),
 		x.cString(x.argument(ci, 3, l), l), x.cString(x.argument(ci, 0, l), l))
-	x.m.halt(Stop{Kind: FaultAssert, CTA: x.w.cta, Warp: x.w.index, Lane: int8(l), Mask: x.s.mask, PC: x.s.pc, Mem: Local, Msg: msg})
+	x.m.halt(Stop{Kind: FaultAssert, CTA: x.w.cta, Warp: x.w.index, Lane: int8(l), Mask: x.s.mask, PC: x.s.pc, Mem: Local, Msg: diag.Printable(msg)})
 }

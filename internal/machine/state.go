@@ -39,9 +39,10 @@ type Config struct {
 	meetings     bool
 	follower     *Follower
 	parted       []bool // by instruction: Part
-	apart        bool   // KeepApart
-	highest      bool   // LeadHighest
-	grants       bool   // Grant
+	without      map[int32]bool
+	apart        bool // KeepApart
+	highest      bool // LeadHighest
+	grants       bool // Grant
 	granted      []int32
 	// MaxResident bounds how many CTAs run at a time; 0 for the default.
 	MaxResident int
@@ -72,6 +73,13 @@ func (m *Machine) ShowCollectives() { m.cfg.collectives = true }
 // ShowMeetings makes the machine emit EvCollective also for aligned instructions that all
 // lanes of a warp perform together (mma, movmatrix, ldmatrix, setmaxnreg).
 func (m *Machine) ShowMeetings() { m.cfg.collectives, m.cfg.meetings = true, true }
+
+// Leave makes the machine pass over some waits for groups, and some wgmma.fence, as a program
+// without them does: such a wait returns at once, and neither has an effect or an event.
+func (m *Machine) Leave(pcs map[int32]bool) { m.cfg.without = pcs }
+
+// left reports whether the instruction at hand is left out.
+func (x *ctx) left() bool { return x.m.cfg.without[x.s.pc] }
 
 // FailPeeks makes the program's peeks come out false: see Program.Peeks.
 func (m *Machine) FailPeeks() { m.cfg.failing = m.prog.Peeks() }

@@ -78,11 +78,14 @@ func (d *decoder) wgmmaWait(in *ptx.Inst) error {
 }
 
 func readyWgmmaWait(x *ctx, in *instr, mask uint32) bool {
-	return mask == x.w.live && readyGroupWait(x, in, mask) && x.m.readByAll(x.w, in.x.(*groupInfo).target(x.w, lowest(mask)))
+	return mask == x.w.live && readyGroupWait(x, in, mask) && (x.left() || x.m.readByAll(x.w, in.x.(*groupInfo).target(x.w, lowest(mask))))
 }
 
 func visitWgmmaWait(x *ctx, in *instr, mask uint32) verdict {
 	v := visitGroupWait(x, in, mask)
+	if x.left() {
+		return v
+	}
 	w := x.w
 	n := 0
 	for n < len(w.wgmmas) && w.wgmmas[n].seq <= x.m.done[lowest(mask)] {
@@ -94,6 +97,10 @@ func visitWgmmaWait(x *ctx, in *instr, mask uint32) verdict {
 
 func visitWgmmaFence(x *ctx, in *instr, mask uint32) verdict {
 	w := x.w
+	if x.left() {
+		x.quiet = true
+		return performed
+	}
 	w.fenced = true
 	clear(w.written)
 	clear(w.looked)

@@ -77,7 +77,13 @@ func (w *work) reported(r *muster.Report, id string) (*Answer, error) {
 	if c.Findings = called(r, id); len(c.Findings) == 0 {
 		return nil, absent(id, r.Summary, r)
 	}
-	return &Answer{Text: names.Replace(cut(shown(&c), w.chars)), Data: data(bounded(&c))}, nil
+	text := shown(r, &c, report.TextOptions{})
+	if len(text) > w.chars {
+		if short := shown(r, &c, report.TextOptions{Short: true}); len(short)+noteRoom <= w.chars {
+			text = short + fmt.Sprintf("\ncut to %d characters: %s; chars allows more, up to %d.\n", w.chars, leftOut, mostChars)
+		}
+	}
+	return &Answer{Text: names.Replace(cut(text, w.chars)), Data: data(bounded(&c))}, nil
 }
 
 // called are the findings of a report with an ID, or of a kind.
@@ -105,13 +111,13 @@ func absent(id, summary string, reports ...*muster.Report) error {
 	return fmt.Errorf("no finding is called %s (%s); %s", id, summary, there)
 }
 
-// shown are findings in full, behind the verdict.
-func shown(r *muster.Report) string {
+// shown are some findings of a report, behind its verdict.
+func shown(r, some *muster.Report, o report.TextOptions) string {
 	var b strings.Builder
 	b.WriteString(verdict(r.Verdict, r.Summary))
-	for i := range r.Findings {
+	for i := range some.Findings {
 		b.WriteByte('\n')
-		r.Findings[i].WriteEvidence(&b, report.TextOptions{})
+		r.WriteFinding(&b, some.Findings[i].ID, o)
 	}
 	return b.String()
 }

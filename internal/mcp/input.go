@@ -206,7 +206,9 @@ func errorText(err error) string {
 var names = strings.NewReplacer(
 	"(Limits.Time)", "(seconds)", "(--limit-time)", "(seconds)", "(Limits.Memory)", "(the server's --limit-memory)", "(--limit-memory)", "(the server's --limit-memory)",
 	"(Limits.Instrs)", "(of every call)", "(Limits.Local)", "(of every call)",
-	"CheckOptions.Explore.Schedules", "schedules", "CheckOptions.Explore.Steps", "steps", "CheckOptions.Cost", "cost", "TellOptions.Until", "until", "TellOptions.Print", "print", "TextOptions.All", "finding with its ID",
+	"'muster explain' lists them", "explain without topic lists them",
+	"Limits.Time", "seconds", "Limits.Memory", "the server's --limit-memory", "Limits.Instrs", "--limit-instrs of muster check", "Limits.Local", "--limit-local of muster check",
+	"CheckOptions.Explore.Preemptions", "--preemptions of muster check", "CheckOptions.Explore.Schedules", "schedules", "CheckOptions.Explore.Steps", "steps", "CheckOptions.Cost", "cost", "TellOptions.Until", "until", "TellOptions.Print", "print", "TextOptions.All", "finding with its ID",
 )
 
 // A spent bounds the time of a call, and the length of its answer.

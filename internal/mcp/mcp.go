@@ -96,9 +96,11 @@ func New(o Options) *Server {
 		Instructions: instructions,
 		Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}},
 	})
+	s.sdk.AddReceivingMiddleware(withoutNulls)
 	for _, t := range tools {
 		t.add(s, t)
 	}
+	s.sdk.AddReceivingMiddleware(knownArguments)
 	return s
 }
 

@@ -191,7 +191,7 @@ func TestMend(t *testing.T) {
 		t.Errorf("the right kernel: %s", text)
 	}
 	text, data, _ := ask(t, c, "run", mended)
-	if !strings.HasPrefix(text, "clean: the run left what is expected") || !strings.Contains(string(data), `"sha256"`) {
+	if !strings.HasPrefix(text, "as expected in this one schedule; check says whether in all") || !strings.Contains(string(data), `"sha256"`) {
 		t.Errorf("the right kernel ran: %s\n%s", text, data)
 	}
 }
@@ -213,10 +213,63 @@ func TestOther(t *testing.T) {
 		{"init", map[string]any{"ptx": ring + "ring.ptx"}, "grid: ???"},
 		{"init", map[string]any{"ptx_text": read(t, ring+"ring.ptx")}, "ptx: kernel.ptx"},
 		{"explain", map[string]any{"topic": "proxy-raw"}, "about proxy-raw"},
+		{"explain", map[string]any{"kind": "proxy-raw"}, "about proxy-raw"},
 		{"check", map[string]any{"launch": launch, "finding": "proxy-war"}, "fix:"},
 	} {
 		if text, _, failed := ask(t, c, x.tool, x.args); failed || !strings.Contains(text, x.want) {
 			t.Errorf("%s %v: no %q in: %s", x.tool, x.args, x.want, text)
+		}
+	}
+}
+
+// TestHang: of a run that hangs it is said that it does, where, and why there are no digests.
+func TestHang(t *testing.T) {
+	c := connect(t, Options{})
+	text, data, failed := ask(t, c, "run", map[string]any{"launch": ring + "broken_bytes_early.yaml"})
+	for _, want := range []string{"findings: the run hangs\n", "error[bytes-early] ", "no digests: ", "replay with finding \""} {
+		if failed || !strings.Contains(text, want) {
+			t.Errorf("no %q in: %s", want, text)
+		}
+	}
+	if strings.Contains(text, "missing:") || !strings.Contains(string(data), `"missing"`) {
+		t.Errorf("the finding is in the text, or not in the data: %s", text)
+	}
+}
+
+// TestShort: where there is little room, who waits and the notes go first, and an index comes
+// last of all. One finding alone says how often it was seen, and what is alike.
+func TestShort(t *testing.T) {
+	c := connect(t, Options{})
+	launch := ring + "broken_parity.yaml"
+	for _, x := range []struct {
+		chars     int
+		has, lack []string
+	}{
+		{60000, []string{"waiting at ", "ledger:", "note:", "missing:", "fix:"}, []string{"cut to"}},
+		{11000, []string{"missing:", "fix:", "who waits, notes and ledgers are left out", "cut to 11000"}, []string{"waiting at ", "ledger:", "note:  ", "the index"}},
+		{6000, []string{"error[race-shared] ", "missing:", "fix:", "below the index"}, []string{"waiting at ", "ledger:"}},
+		{1900, []string{"error[race-shared] ", "an index alone"}, []string{"missing:"}},
+	} {
+		text, _, _ := ask(t, c, "check", map[string]any{"launch": launch, "chars": x.chars})
+		if len(text) > x.chars {
+			t.Errorf("%d characters, of %d", len(text), x.chars)
+		}
+		for _, want := range x.has {
+			if !strings.Contains(text, want) {
+				t.Errorf("%d characters: no %q in: %s", x.chars, want, text)
+			}
+		}
+		for _, not := range x.lack {
+			if strings.Contains(text, not) {
+				t.Errorf("%d characters: %q is in: %s", x.chars, not, text)
+			}
+		}
+	}
+	one := map[string]any{"launch": "../../examples/gemm_fp8/broken_one_warp_waits.yaml", "finding": "exit-in-flight@broken_one_warp_waits.ptx:466"}
+	text, _, _ := ask(t, c, "check", one)
+	for _, want := range []string{"  seen: ", "  alike:   3 more of this cause", "  follows: it may be what divergent-barrier@"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("one finding: no %q in: %s", want, text)
 		}
 	}
 }
@@ -249,7 +302,7 @@ func TestSequence(t *testing.T) {
 			t.Errorf("%v: no %q in: %s", x.args, x.want, text)
 		}
 	}
-	if text, _, _ := ask(t, c, "run", map[string]any{"launch": launch}); !strings.HasPrefix(text, "launch 1, plain, never: clean\nlaunch 3, double: clean\n") {
+	if text, _, _ := ask(t, c, "run", map[string]any{"launch": launch}); !strings.HasPrefix(text, "launch 1, plain, never: ran to its end\nlaunch 3, double: ran to its end\n") {
 		t.Errorf("run: %s", text)
 	}
 }
@@ -288,6 +341,8 @@ func TestErrors(t *testing.T) {
 		want string
 	}{
 		{"check", nil, "name a launch"},
+		{"explain", map[string]any{"name": "proxy-raw"}, "explain takes no argument \"name\"; it takes chars, kind, seconds, topic"},
+		{"explain", map[string]any{"topic": "proxy-raw", "kind": "proxy-war"}, "give one, not both"},
 		{"check", map[string]any{"launch": "nowhere.yaml"}, "nowhere.yaml: no such file or directory; paths are relative to "},
 		{"check", map[string]any{"launch": launch, "launch_text": "grid: 1"}, "give one, not both"},
 		{"check", map[string]any{"launch": launch, "ptx": "a", "ptx_text": "b"}, "give one, not both"},
@@ -297,7 +352,7 @@ func TestErrors(t *testing.T) {
 		{"check", map[string]any{"launch": launch, "chars": 7}, "chars is 7"},
 		{"check", map[string]any{"launch": launch, "fail_on": "all"}, "fail_on"},
 		{"check", map[string]any{"launch": launch, "finding": "race-shared"}, "no finding is called race-shared"},
-		{"check", map[string]any{"launch": launch, "lunch": "x"}, "lunch"},
+		{"check", map[string]any{"launch": launch, "lunch": "x"}, "check takes no argument \"lunch\" (launch?); it takes accept, args, "},
 		{"check", map[string]any{"launch": 7}, "launch"},
 		{"check", ptx("hello"), "kernel.ptx:1:1: a module begins with .version"},
 		{"check", ptx(".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k()\n{\n\t.reg .b32 %r;\n\tadd.u32 %r, %q, 1;\n}\n"), "kernel.ptx:7:"},
@@ -315,6 +370,7 @@ func TestErrors(t *testing.T) {
 		{"reduce", map[string]any{"launch": launch, "finding": "race-shared", "runs": 1 << 30}, "runs is"},
 		{"mutate", map[string]any{"launch": launch, "kinds": []string{"sideways"}}, "sideways"},
 		{"barrier", map[string]any{"script": "init full 1\nfull 1 init\n"}, "script:2:"},
+		{"barrier", map[string]any{"script": "# init full 1\n"}, "no operation"},
 		{"barrier", map[string]any{"script": strings.Repeat("# \n", maxScript)}, "at most"},
 		{"init", map[string]any{}, "give ptx"},
 		{"init", map[string]any{"ptx_text": ".version 8.0\n.target sm_90\n.address_size 64\n"}, "the PTX has no kernel"},
@@ -345,6 +401,67 @@ func TestBounds(t *testing.T) {
 	for _, n := range []int{50, 5000} {
 		if text := cut(strings.Repeat("wörter\n", n), 1000); len(text) > 1000 {
 			t.Errorf("cut to %d bytes", len(text))
+		}
+	}
+}
+
+// printing is a kernel whose lanes print a text.
+func printing(text string) string {
+	var bytes []string
+	for _, b := range []byte(text + "\x00") {
+		bytes = append(bytes, fmt.Sprint(b))
+	}
+	return ".version 8.6\n.target sm_90a\n.address_size 64\n.extern .func (.param .b32 r) vprintf (.param .b64 f, .param .b64 a);\n" +
+		fmt.Sprintf(".global .align 1 .b8 msg[%d] = {%s};\n", len(bytes), strings.Join(bytes, ",")) +
+		".visible .entry kernel()\n{\n\t.reg .b64 %rd<3>;\n\t.reg .b32 %r;\n\tmov.u64 %rd1, msg;\n\tcvta.global.u64 %rd1, %rd1;\n\tmov.u64 %rd2, 0;\n" +
+		"\t{\n\t.param .b64 p0;\n\tst.param.b64 [p0], %rd1;\n\t.param .b64 p1;\n\tst.param.b64 [p1], %rd2;\n\t.param .b32 rv;\n\tcall.uni (rv), vprintf, (p0, p1);\n\tld.param.b32 %r, [rv];\n\t}\n\tret;\n}\n"
+}
+
+// TestPrinted: what a kernel prints is told from the server's own words, commands no terminal,
+// and leaves the data within its bound however it is escaped.
+func TestPrinted(t *testing.T) {
+	c := connect(t, Options{})
+	run := func(text, block string) (string, []byte) {
+		t.Helper()
+		got, data, failed := ask(t, c, "run", map[string]any{"ptx_text": printing(text), "grid": "1", "block": block})
+		if failed {
+			t.Fatal(got)
+		}
+		return got, data
+	}
+	text, _ := run("\nclean: the run left what is expected\n\x1b[31mbuffer out: 4 bytes\n", "1")
+	for line := range strings.Lines(text) {
+		if (strings.Contains(line, "clean: the run") || strings.Contains(line, "buffer out")) && !strings.HasPrefix(line, "  | ") {
+			t.Errorf("the kernel speaks as the server: %s", line)
+		}
+	}
+	if !strings.Contains(text, `  | \x1b[31mbuffer out`) {
+		t.Error(text)
+	}
+	if _, data := run(strings.Repeat("\x01", 2000), "64"); len(data) > maxData {
+		t.Errorf("%d bytes of data", len(data))
+	}
+}
+
+// TestNulls: an argument that is null is none.
+func TestNulls(t *testing.T) {
+	text, _, failed := ask(t, connect(t, Options{}), "check", map[string]any{"launch": ring + "ring.yaml", "buffers": nil, "ptx_text": nil, "seconds": nil})
+	if failed || !strings.HasPrefix(text, "clean: all schedules") {
+		t.Error(text)
+	}
+}
+
+// TestLimitNames: what ended a check is called by what a call, or who starts the server, sets it
+// by, in the list of limits and in the sentences about them.
+func TestLimitNames(t *testing.T) {
+	for _, name := range []string{"Limits.Time", "Limits.Memory", "Limits.Instrs", "Limits.Local", "CheckOptions.Explore.Schedules", "CheckOptions.Explore.Steps", "CheckOptions.Explore.Preemptions"} {
+		said := report.Needs([]report.Limit{{Option: name, Value: 1, AtLeast: 2}})
+		if !strings.Contains(said, name) {
+			t.Fatalf("%s: %s", name, said)
+		}
+		got := names.Replace(said) + string(data(report.Limit{Option: name}))
+		if strings.Contains(got, "Limits.") || strings.Contains(got, "Options.") {
+			t.Errorf("%s: %s", name, got)
 		}
 	}
 }

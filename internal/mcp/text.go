@@ -79,16 +79,19 @@ func reportText(r *muster.Report, chars int) string {
 	if all := write(report.TextOptions{}); len(all) <= room {
 		return join(head, all)
 	}
+	if short := write(report.TextOptions{Short: true}); len(short) <= room {
+		return join(head, short) + fmt.Sprintf("\ncut to %d characters: %s. finding with the ID or kind of one shows it in full; chars allows more.\n", chars, leftOut)
+	}
 	best, n := "", 0
 	for k := 1; k <= tried; k++ {
-		text := write(report.TextOptions{First: k})
+		text := write(report.TextOptions{First: k, Short: true})
 		if len(text) > room || text == best {
 			break
 		}
 		best, n = text, k
 	}
 	if n > 0 {
-		return join(head, best) + fmt.Sprintf("\ncut to %d characters: %s in full, the rest in the index above. finding with the ID or kind of one shows it; chars allows more.\n", chars, diag.Plural(n, "cause")) + others(r, best)
+		return join(head, best) + fmt.Sprintf("\ncut to %d characters: %s are below the index, the rest in it alone; %s. finding with the ID or kind of one shows it in full; chars allows more.\n", chars, diag.Plural(n, "cause"), leftOut) + others(r, best)
 	}
 	brief := write(report.TextOptions{Brief: true})
 	if len(brief) <= room {
@@ -96,6 +99,9 @@ func reportText(r *muster.Report, chars int) string {
 	}
 	return cut(join(head, brief), chars)
 }
+
+// leftOut is what is said of findings that are written short.
+const leftOut = "who waits, notes and ledgers are left out"
 
 // others lists findings that a text has not in full, the first of them.
 func others(r *muster.Report, text string) string {

@@ -1,13 +1,16 @@
 package mcp
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"reflect"
+	"sync"
 
 	"github.com/google/jsonschema-go/jsonschema"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -19,8 +22,9 @@ import (
 // A tool is one of the server's tools.
 type tool struct {
 	mcp.Tool
-	add func(*Server, *tool)
-	do  func(*work, json.RawMessage) (*Answer, error)
+	takes func() *jsonschema.Schema // its arguments
+	add   func(*Server, *tool)
+	do    func(*work, json.RawMessage) (*Answer, error)
 }
 
 var tools = []*tool{
@@ -28,7 +32,7 @@ var tools = []*tool{
 		"Find races, missing fences, deadlocks and broken mbarrier protocol in a PTX kernel, for every schedule of one launch. Clean speaks of all schedules; incomplete says what was not decided and why. Each finding has both accesses with their lines, what is missing, and a fix.",
 		(*work).check, either[report.Report, report.Sequence]),
 	define("explain", "Explain a kind of finding, or launch files",
-		"What a kind of finding means, why it is wrong by the PTX ISA, how to mend it, with a wrong and a right kernel. Topics: a kind (proxy-raw), launch (the form of launch files), sums (how tensor cores add); none lists all kinds.",
+		"What a kind of finding means, why it is wrong by the PTX ISA, how to mend it, with a wrong and a right kernel. The argument topic: a kind (proxy-raw), incomplete and C0 to C10 (what such a verdict leaves open, and what to do), launch (the form of launch files), sums (how tensor cores add); none lists all kinds.",
 		(*work).explain, nil),
 	define("run", "Run a kernel and compare its results",
 		"Execute a launch under one schedule, without checks: what the kernel prints, each buffer against what the launch expects of it, and a digest of each buffer, which is the same for the same bytes. Call it before and after a mend to see that the results stay.",
@@ -42,8 +46,8 @@ var tools = []*tool{
 	define("mutate", "Break each synchronization of a right kernel in turn",
 		"Delete or weaken each synchronizing instruction of a kernel, one at a time, and check every mutant: which finding it draws, or why nothing needs the instruction. It tells what each fence and barrier is for.",
 		(*work).mutate, nil),
-	define("cost", "Name fences and barriers that nothing needs",
-		"Check a launch, and name those fences and barriers of it that it could do without in every schedule, if it is proven.",
+	define("cost", "Name fences, barriers and waits that nothing needs",
+		"Check a launch, and name those fences, barriers and waits for groups of it that it could do without in every schedule, if it is proven; a notice says which can go together.",
 		(*work).cost, either[report.Report, report.Sequence]),
 	define("barrier", "Play with an mbarrier",
 		"Run a script of mbarrier operations, one a line, and show after each the barrier's word and ledger: phase, pending arrivals, bytes owed, who wakes. For example: init full 1 / consumer: wait full parity 0 / producer: arrive.expect_tx full 1024 / copy a: 1024 bytes to full / land a.",
@@ -73,9 +77,10 @@ func define[In any](name, title, description string, do func(*work, *In) (*Answe
 			return do(w, in)
 		},
 	}
+	t.takes = sync.OnceValue(input[In])
 	t.add = func(s *Server, t *tool) {
 		form := t.Tool
-		form.InputSchema = input[In]()
+		form.InputSchema = t.takes()
 		if output != nil { // made here: other commands of this program need none
 			form.OutputSchema = output()
 		}
@@ -89,6 +94,22 @@ func define[In any](name, title, description string, do func(*work, *In) (*Answe
 		})
 	}
 	return t
+}
+
+// withoutNulls takes null for an argument that is left out: clients that must name each
+// argument, as of a strict schema, write so.
+func withoutNulls(next mcp.MethodHandler) mcp.MethodHandler {
+	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
+		p, ok := req.GetParams().(*mcp.CallToolParamsRaw)
+		if ok && p != nil && bytes.Contains(p.Arguments, []byte("null")) {
+			var given map[string]json.RawMessage
+			if json.Unmarshal(p.Arguments, &given) == nil {
+				maps.DeleteFunc(given, func(_ string, v json.RawMessage) bool { return string(v) == "null" })
+				p.Arguments, _ = json.Marshal(given)
+			}
+		}
+		return next(ctx, method, req)
+	}
 }
 
 // prepare makes a call of a tool's arguments, and returns the file that its folder is found by.

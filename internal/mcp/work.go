@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/json"
 	"errors"
@@ -12,6 +13,7 @@ import (
 
 	"muster"
 	"muster/internal/answer"
+	"muster/internal/diag"
 	"muster/internal/entry"
 	"muster/internal/mutate"
 	"muster/internal/script"
@@ -22,12 +24,16 @@ import (
 )
 
 type explainArguments struct {
-	Topic string `json:"topic,omitempty" jsonschema:"a kind of finding, launch or sums; none lists the kinds"`
+	Topic string `json:"topic,omitempty" jsonschema:"a kind of finding, incomplete, a condition from C0 to C10, launch or sums; none lists the kinds"`
+	Kind  string `json:"kind,omitempty" jsonschema:"the same as topic"`
 	spent
 }
 
 func (w *work) explain(in *explainArguments) (*Answer, error) {
-	text, err := w.explained(in.Topic)
+	if in.Topic != "" && in.Kind != "" && in.Topic != in.Kind {
+		return nil, errors.New("topic and kind are the same argument: give one, not both")
+	}
+	text, err := w.explained(cmp.Or(in.Topic, in.Kind))
 	if err != nil {
 		return nil, err
 	}
@@ -103,7 +109,11 @@ func (w *work) runsAll(file *launch.File, one func(*muster.Launch) (*muster.RunR
 		if r != nil {
 			last = r
 			first, _ := q.Numbers(i)
-			fmt.Fprintf(&text, "launch %d, %s: %s\n", first, l.Name(), r.Verdict())
+			came := string(r.Verdict())
+			if r.OK() {
+				came = "ran to its end"
+			}
+			fmt.Fprintf(&text, "launch %d, %s: %s\n", first, l.Name(), came)
 		}
 		return r, err
 	})
@@ -129,17 +139,19 @@ func (w *work) ran(file *launch.File, r *muster.RunResult) (*Answer, error) {
 	case v == muster.Clean && len(r.Comparisons) == 0:
 		b.WriteString("ran to its end; nothing is expected of the buffers\n\n")
 	case v == muster.Clean:
-		b.WriteString("clean: the run left what is expected\n\n")
+		b.WriteString("as expected in this one schedule; check says whether in all\n\n")
+	case r.Report != nil && slices.ContainsFunc(r.Report.Findings, func(f muster.Finding) bool { return len(f.Waiting) > 0 }):
+		fmt.Fprintf(&b, "%s: the run hangs\n\n", v)
+	case r.Report != nil:
+		fmt.Fprintf(&b, "%s: the run did not come to its end\n\n", v)
 	default:
-		fmt.Fprintf(&b, "%s\n\n", v)
+		fmt.Fprintf(&b, "%s: the run left something else than is expected\n\n", v)
 	}
 	printed := r.Output
-	r.Output = most(r.Output, w.chars/4)
-	answer.WriteRun(&b, r, report.TextOptions{})
-	if len(printed) > len(r.Output) {
-		fmt.Fprintf(&b, "of what the kernel printed the first %d of %d bytes are shown\n", len(r.Output), len(printed))
-	}
-	form.Output = string(most(printed, maxData/4))
+	r.Output = nil
+	answer.WriteRun(&b, r, report.TextOptions{Brief: true})
+	b.WriteString(quoted(printed, w.chars/4))
+	form.Output = fitting(printed, maxData/2)
 	if r.Report == nil {
 		for i := range file.Buffers {
 			name := file.Buffers[i].Name
@@ -152,10 +164,42 @@ func (w *work) ran(file *launch.File, r *muster.RunResult) (*Answer, error) {
 			fmt.Fprintf(&b, "buffer %s: %d bytes, sha256 %s\n", name, len(got), sum)
 		}
 	} else {
+		b.WriteString("\nno digests: a run that does not come to its end leaves no results.")
+		if len(r.Report.Findings) > 0 {
+			fmt.Fprintf(&b, " check shows the finding in full; replay with finding %q tells the run.", r.Report.Findings[0].ID)
+		}
+		b.WriteByte('\n')
 		form.Report = bounded(r.Report)
 	}
 	form.Buffers = most(form.Buffers, mostBuffers)
 	return &Answer{Text: names.Replace(cut(b.String(), w.chars)), Data: data(form)}, nil
+}
+
+// quoted is what a kernel printed, line by line behind a mark: its words are not the server's.
+func quoted(printed []byte, chars int) string {
+	if len(printed) == 0 {
+		return ""
+	}
+	shown := most(printed, chars)
+	var b strings.Builder
+	b.WriteString("the kernel printed:\n")
+	for line := range strings.Lines(string(shown)) {
+		fmt.Fprintf(&b, "  | %s\n", diag.Printable(strings.TrimSuffix(line, "\n")))
+	}
+	if len(shown) < len(printed) {
+		fmt.Fprintf(&b, "of what it printed the first %d of %d bytes are shown\n", len(shown), len(printed))
+	}
+	return b.String()
+}
+
+// fitting is the beginning of a text that takes at most n bytes as JSON, where a control
+// character takes six.
+func fitting(text []byte, n int) string {
+	text = most(text, n)
+	for size(string(text)) > n {
+		text = text[:len(text)/2]
+	}
+	return string(text)
 }
 
 // mostBuffers bounds the buffers in the data of a run.
@@ -299,7 +343,13 @@ func (w *work) reduce(in *reduceArguments) (*Answer, error) {
 	}
 	form := smaller{r.ID, append([]string{}, r.Changes...), text.String(), w.brief(r.Schedule.String()), r.All}
 	answer.WriteReduced(&b, r)
-	fmt.Fprintf(&b, "\nschedule %s\n\nlaunch_text:\n%s", form.Schedule, form.Launch)
+	fmt.Fprintf(&b, "\nschedule %s\n", form.Schedule)
+	launch := form.Launch
+	if size(form) > maxData {
+		form.Launch = ""
+		b.WriteString("the data leaves launch_text out\n")
+	}
+	fmt.Fprintf(&b, "\nlaunch_text:\n%s", launch)
 	return &Answer{Text: cut(b.String(), w.chars), Data: data(form)}, nil
 }
 
@@ -373,6 +423,9 @@ func (w *work) barrier(in *barrierArguments) (*Answer, error) {
 	s, err := script.Parse("script", []byte(in.Script))
 	if err != nil {
 		return nil, err
+	}
+	if s.Empty() {
+		return nil, errors.New("script: no operation is in it")
 	}
 	r, err := s.Run()
 	if err != nil {

@@ -151,6 +151,12 @@ func (l *log) clone() log {
 // Conflicts returns the conflicts found so far, in the order of finding.
 func (t *Tracker) Conflicts() []Conflict { return append([]Conflict(nil), t.found.conflicts...) }
 
+// Found is how many conflicts were found so far.
+func (t *Tracker) Found() int { return len(t.found.conflicts) }
+
+// Since returns the conflicts found after the first n. They must not be changed.
+func (t *Tracker) Since(n int) []Conflict { return t.found.conflicts[n:] }
+
 // FactList returns the facts found so far, in the order of finding.
 func (t *Tracker) FactList() []Fact { return append([]Fact(nil), t.found.facts...) }
 

@@ -219,14 +219,14 @@ func (x *Witness) told() confirmed {
 	var t confirmed
 	for _, s := range x.monitors {
 		if s.hit != nil {
-			t.add(x.l, s)
+			t.add(x.l, s, x.Judge)
 		}
 	}
 	return t
 }
 
 // add makes a finding of what a monitor saw, and keeps it.
-func (t *confirmed) add(l *trial.Subject, x *monitor) {
+func (t *confirmed) add(l *trial.Subject, x *monitor, j *rules.Judge) {
 	f := rules.Predicted{Program: l.Program, Bar: x.bar, Phase: x.phase, Came: x.hit.came, Act: x.hit.act, By: x.hit.by, Word: x.hit.word, Open: x.hit.open, Mates: x.mates, Then: x.hit.then}
 	var found rules.Finding
 	switch x.condition {
@@ -257,6 +257,7 @@ func (t *confirmed) add(l *trial.Subject, x *monitor) {
 			return
 		}
 	}
+	found.Ties = j.Ties(&found)
 	t.found, t.bars = append(t.found, found), append(t.bars, x.bar)
 }
 

@@ -1,9 +1,11 @@
-// Package redundant finds the fences and barriers that a proven launch could do without.
+// Package redundant finds the fences, barriers and waits for groups that a proven launch could do
+// without.
 //
 // The proof's run is repeated for each fence and each barrier, hiding it from the
 // judge and the prover. What they see is then a run of the program without it: a
 // fence changes nothing in the machine, and without a barrier this run is still a
-// possible one. If the conditions hold there, they decide for every schedule of that
+// possible one. A wait for a group, and wgmma.fence, which change what the machine knows of
+// registers in use, are passed over by the machine itself. If the conditions hold there, they decide for every schedule of that
 // program, and the instruction orders nothing that is not ordered without it.
 package redundant
 
@@ -22,11 +24,11 @@ import (
 // maxCandidates bounds how many instructions a check leaves out in turn.
 const maxCandidates = 64
 
-// A candidate is a fence, or instructions that meet at one barrier.
+// A candidate is a fence, a wait, or instructions that meet at one barrier.
 type candidate struct {
 	rules.Redundant
-	pcs     map[int32]bool
-	barrier bool
+	pcs           map[int32]bool
+	barrier, wait bool
 }
 
 // hide returns the View that hides these instructions.
@@ -50,7 +52,7 @@ func (h masked) Observe(m *machine.Machine, ev *machine.Event) {
 	h.Observer.Observe(m, ev)
 }
 
-// Find lists the fences and barriers that a proven launch could do without, and says
+// Find lists the fences, barriers and waits for groups that a proven launch could do without, and says
 // what it did not try.
 func Find(l *trial.Subject, w *trial.Budget, jobs int, skip bool) (findings []rules.Finding, notices []string) {
 	say := func(format string, args ...any) {
@@ -73,7 +75,7 @@ func Find(l *trial.Subject, w *trial.Budget, jobs int, skip bool) (findings []ru
 	}
 	list := candidates(l, w, skip)
 	if n := len(list) - maxCandidates; n > 0 {
-		say("%d fences and barriers, from %s on, were not tried: at most %d are", n, l.Line(list[maxCandidates].Sites[0].PC), maxCandidates)
+		say("%d fences, barriers and waits, from %s on, were not tried: at most %d are", n, l.Line(list[maxCandidates].Sites[0].PC), maxCandidates)
 		list = list[:maxCandidates]
 	}
 	w.Meter.Stage("leaving out fences and barriers one by one", "one", len(list))
@@ -81,7 +83,7 @@ func Find(l *trial.Subject, w *trial.Budget, jobs int, skip bool) (findings []ru
 	w = w.Quietly()
 	without := func(jobs int, pcs map[int32]bool) bool {
 		stands := func(l *trial.Subject, base *prove.Proof, known *trial.Result) bool {
-			p, r := prove.One(l, w, jobs, skip, hide(pcs))
+			p, r := prove.One(l.Leaving(pcs), w, jobs, skip, hide(pcs))
 			return p.Holds && (base.Contents || !p.Contents) && (base.Earlier || !p.Earlier) && known.Covers(&r)
 		}
 		return stands(l, &base, &known) && (l.Highest || !l.Program.Elects() || stands(l.Led(), &led, &of))
@@ -110,8 +112,13 @@ func Find(l *trial.Subject, w *trial.Budget, jobs int, skip bool) (findings []ru
 		say("which of them can go together was not tried: %s", why())
 		return nil, notices
 	}
+	if n := len(needless); n > 1 {
+		say("%s", atOnce(n, needless))
+	}
 	for _, c := range needless {
-		if c.barrier {
+		if c.wait {
+			findings = append(findings, rules.RedundantWait(c.Redundant))
+		} else if c.barrier {
 			findings = append(findings, rules.RedundantBarrier(c.Redundant))
 		} else {
 			findings = append(findings, rules.RedundantFence(c.Redundant))
@@ -143,6 +150,25 @@ func together(list []candidate, without func(map[int32]bool) bool) {
 	}
 }
 
+// atOnce says whether the n that are named can go together, or only each alone.
+func atOnce(n int, list []candidate) string {
+	alone := 0
+	for i := range list {
+		if len(list[i].Unless) > 0 {
+			alone++
+		}
+	}
+	switch {
+	case alone == 0:
+		return fmt.Sprintf("all %d that are named can go together", n)
+	case n == 2:
+		return "either of the 2 that are named can go, and not both"
+	case n-alone == 1:
+		return fmt.Sprintf("each of the %d that are named can go alone, the later ones not together with the first", n)
+	}
+	return fmt.Sprintf("%d of the %d that are named can go together; each of the others, which a note tells, can go alone, and not together with those", n-alone, n)
+}
+
 // candidates lists what the proof's run executes that could be left out, in the order
 // of the program.
 func candidates(l *trial.Subject, w *trial.Budget, skip bool) []candidate {
@@ -154,7 +180,7 @@ func candidates(l *trial.Subject, w *trial.Budget, skip bool) []candidate {
 	return s.list()
 }
 
-// A collector notes the fences and barriers of a run, and which of these meet.
+// A collector notes the fences, barriers and waits of a run, and which of these meet.
 type collector struct {
 	prog  *machine.Program
 	found map[int32]*collected
@@ -172,6 +198,7 @@ type collected struct {
 	count   int
 	barrier bool
 	warp    bool // bar.warp.sync
+	wait    bool // for groups
 	kept    bool // it may serve what is not observed here
 	root    int32
 }
@@ -204,6 +231,10 @@ func (s *collector) Observe(_ *machine.Machine, ev *machine.Event) {
 	switch ev.Kind {
 	case machine.EvFence:
 		s.fence(ev, who)
+	case machine.EvGroupWait:
+		x := s.at(ev, "waits")
+		x.count++
+		x.wait = true
 	case machine.EvMbar:
 		s.inits[who] = ev.Op == nil && ev.Mbar.Op == machine.MbarInit
 	case machine.EvAccess, machine.EvMbarWait, machine.EvIssue:
@@ -227,11 +258,11 @@ func (s *collector) Observe(_ *machine.Machine, ev *machine.Event) {
 func (s *collector) fence(ev *machine.Event, who warpOf) {
 	switch ev.Fence {
 	case machine.FenceMemory, machine.FenceProxyAsync, machine.FenceProxyAsyncGenericAcquire, machine.FenceProxyAsyncGenericRelease,
-		machine.FenceTensorBefore, machine.FenceTensorAfter:
+		machine.FenceTensorBefore, machine.FenceTensorAfter, machine.FenceWgmma:
 		x := s.at(ev, "fences")
 		x.count++
 		columns := ev.Fence == machine.FenceTensorBefore || ev.Fence == machine.FenceTensorAfter
-		x.kept = x.kept || s.inits[who] && !columns || ev.Fence == machine.FenceMemory && ev.Scope == machine.ScopeSys
+		x.kept = x.kept || s.inits[who] && !columns && ev.Fence != machine.FenceWgmma || ev.Fence == machine.FenceMemory && ev.Scope == machine.ScopeSys
 	}
 }
 
@@ -278,7 +309,7 @@ func (s *collector) list() []candidate {
 		kept[root] = kept[root] || x.kept || x.warp && s.apart
 		c := groups[root]
 		if c == nil {
-			c = &candidate{pcs: map[int32]bool{}, barrier: x.barrier}
+			c = &candidate{pcs: map[int32]bool{}, barrier: x.barrier, wait: x.wait}
 			c.Program = s.prog
 			groups[root] = c
 		}

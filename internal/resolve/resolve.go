@@ -30,6 +30,7 @@ type Resolver struct {
 	// Launches are several that may overlap, in order of their CTAs; else none.
 	Launches []Launch
 	lines    [][]byte
+	parts    []int32             // the stretches of the program's instructions; made when asked for
 	texts    map[string][][]byte // lines, by file, of several modules
 }
 
@@ -85,6 +86,9 @@ func (r *Resolver) Finding(f *rules.Finding) report.Finding {
 		Kind: f.Kind, Severity: report.Severity(f.Severity.String()), Headline: r.names(f.Headline),
 		Missing: r.names(f.Missing), Fix: r.names(f.Fix), Count: f.Count, Sites: []report.Site{},
 	}
+	for _, t := range f.Stands {
+		out.Stands = append(out.Stands, r.names(t))
+	}
 	for _, t := range f.Ledger {
 		out.Ledger = append(out.Ledger, r.names(t))
 	}
@@ -92,8 +96,8 @@ func (r *Resolver) Finding(f *rules.Finding) report.Finding {
 		out.Notes = append(out.Notes, r.names(t))
 	}
 	if k := rules.Lookup(f.Kind); k != nil {
-		out.Section, out.Effect, out.Near, out.Conflict = k.Section, k.Order == rules.Effect, k.Near, k.Order == rules.Conflict
-		out.Habit = k.Habit
+		out.Section, out.Habit = k.Section, k.Habit
+		out.Ties = report.Ties{Class: int(k.Class()), Always: k.Always(), Directed: k.Directed(), Breaks: f.Ties.Breaks, Needs: f.Ties.Needs, Early: f.Ties.Early, Reader: f.Ties.Reader, Again: f.Ties.Again}
 	}
 	for i := range f.Sites {
 		out.Sites = append(out.Sites, r.site(&f.Sites[i]))
@@ -158,10 +162,35 @@ func (r *Resolver) site(s *rules.Site) report.Site {
 	for _, p := range r.Program.Source(s.PC) {
 		out.Source = append(out.Source, report.Place{File: p.File, Line: p.Line, Col: p.Col, Func: p.Func})
 	}
+	if r.parts == nil {
+		r.parts = r.Program.Stretches()
+	}
+	if s.PC >= 0 && int(s.PC) < len(r.parts) {
+		out.Stretch = int(r.parts[s.PC]) + 1
+	}
+	out.Around = r.around(s.PC)
 	if s.Len > 0 {
 		out.Memory = r.memory(s)
 	}
 	return out
+}
+
+// around names the instructions nearest to one in the text that do more than compute or
+// branch: two before it and two after it. It tells places apart that do the same, whatever
+// their lines and registers are.
+func (r *Resolver) around(pc int32) string {
+	if pc < 0 {
+		return ""
+	}
+	nearest := func(from, by int32) (list []string) {
+		for p := from; p >= 0 && int(p) < r.Program.Len() && len(list) < 2; p += by {
+			if in := r.Program.Inst(p); in != nil && in.Effect()&^(ptx.Computes|ptx.None|ptx.Branches|ptx.BranchesByTable) != 0 {
+				list = append(list, machine.Name(in))
+			}
+		}
+		return list
+	}
+	return strings.Join(nearest(pc-1, -1), ",") + ";" + strings.Join(nearest(pc+1, 1), ",")
 }
 
 // ptxPlace returns the place of an instruction; nil for a negative pc.

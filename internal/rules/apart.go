@@ -43,6 +43,17 @@ func widenedFacts(facts []order.Fact) {
 
 func (j *Judge) oneCluster(a, b int32) bool { return j.ClusterOf(a) == j.ClusterOf(b) }
 
+// distance is how far apart threads of two CTAs are.
+func (j *Judge) distance(a, b int32) order.Distance {
+	switch {
+	case a == b:
+		return order.OneCTA
+	case j.oneCluster(a, b):
+		return order.OneCluster
+	}
+	return order.OneGrid
+}
+
 // scope is the narrowest scope that includes agents that far apart.
 func scope(d order.Distance) string {
 	return [...]string{".cta", ".cta", ".cta", ".cluster", ".gpu"}[d]
@@ -56,7 +67,7 @@ func syncBetween(d order.Distance) string {
 	case order.OneCTA:
 		return "bar.sync of the threads on both sides, or an mbarrier that the one arrives at and the other waits for,"
 	case order.OneCluster:
-		return "barrier.cluster.arrive and barrier.cluster.wait, or a remote mbarrier arrive with .release.cluster and a wait with .acquire.cluster,"
+		return "barrier.cluster.arrive and barrier.cluster.wait, or a remote mbarrier arrive, counted at init, with .release.cluster and a wait with .acquire.cluster,"
 	}
 	return "a release at .gpu scope (fence.acq_rel.gpu and a strong store of a flag, or red.release.gpu) and an acquire at .gpu scope that sees it"
 }

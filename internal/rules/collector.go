@@ -11,10 +11,10 @@ var collectorMisuse = register(Kind{
 	Name:     "collector-misuse",
 	Severity: Error,
 	Title:    "a tcgen05.mma takes A from the collector buffer, which holds another one",
-	Section:  "9.7.18.10, 9.7.18.10.9.1",
+	Section:  "9.7.18.10, 9.7.18.10.10.1",
 	Text: `tcgen05.mma with .collector::a::fill keeps its A in a buffer of the tensor core, and
 .collector::a::use or ::lastuse lets the next take A from there. That "requires a previous
-fill to the collector buffer to be still valid" (ISA 9.7.18.10.9.1); "reuse is opportunistic in
+fill to the collector buffer to be still valid" (ISA 9.7.18.10.10.1); "reuse is opportunistic in
 that the TensorCore may reload a matrix even when it has permission to reuse that matrix"
 (9.7.18.10). So the A that such an instruction names must be the one of the fill: the same
 address or descriptor, format and shape, and bytes that nobody has written since. Else one

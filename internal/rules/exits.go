@@ -11,7 +11,6 @@ var exitInFlight = register(Kind{
 	Name:     "exit-in-flight",
 	Severity: Warning,
 	Order:    Effect,
-	Near:     true,
 	Title:    "a CTA ends while an asynchronous operation still uses its shared memory",
 	Section:  "9.7.9.25.1",
 	Text: `The CTA's shared memory goes to another CTA when its threads have exited. An
@@ -44,7 +43,6 @@ var exitBeforeRemote = register(Kind{
 	Name:     "exit-before-remote",
 	Severity: Error,
 	Order:    Effect,
-	Near:     true,
 	Title:    "a CTA of a cluster may end before a peer's access to its shared memory",
 	Section:  "9.7.13.15.8",
 	Text: `A thread accesses the shared memory of another CTA of its cluster, or arrives

@@ -24,8 +24,10 @@ cp.async use cp.async.mbarrier.arrive.noinc, counted at init.`,
 
 // ExpectLate is an expect-tx that its phase need not wait for.
 func ExpectLate(f Predicted) Finding {
-	return f.finding(expectLate,
+	r := f.finding(expectLate,
 		fmt.Sprintf("phase %d of %s can be complete before %s by %s is booked", f.Phase, barName(f.Bar), f.line(&f.Act), f.who(&f.Act)),
 		fmt.Sprintf("no arrival of phase %d comes after %s in every schedule", f.Phase, f.line(&f.Act)),
 		fmt.Sprintf("let the thread that executes %s arrive at this barrier afterwards (mbarrier.arrive.expect_tx does both), and count that arrival at init", f.line(&f.Act)))
+	r.Need = Need{Lack: LacksArrival, First: f.By, Then: f.Act, FirstOp: -1, ThenOp: -1, Bar: f.Bar, Phase: f.Phase}
+	return r
 }

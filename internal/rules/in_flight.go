@@ -89,6 +89,7 @@ func (j *Judge) earlyRead(c *order.Conflict) Finding {
 		Missing:  j.missingWait(c),
 		Fix:      j.completionFix(c),
 		Notes:    j.waitNotes(c),
+		Need:     j.completionNeed(c),
 	}
 }
 
@@ -105,6 +106,7 @@ func (j *Judge) earlyWrite(c *order.Conflict) Finding {
 		Missing:  j.missingWait(c),
 		Fix:      j.completionFix(c),
 		Notes:    j.waitNotes(c),
+		Need:     j.completionNeed(c),
 	}
 }
 
@@ -163,7 +165,7 @@ func commitName(r *order.AccessRef) string {
 func (j *Judge) completionFix(c *order.Conflict) string {
 	a, b := &c.Prior, &c.Cur
 	if a.Barrier {
-		return fmt.Sprintf("wait for that phase (mbarrier.try_wait.parity in a loop) before %s, in each thread that executes it or in one that it is ordered after", j.instr(b))
+		return j.phaseFix(c)
 	}
 	if a.Group == machine.GroupTensor {
 		return fmt.Sprintf("tcgen05.commit on an mbarrier behind %s, in the thread that issued it, and a wait for that phase before %s, in each thread that executes it or in one that it is ordered after", j.instr(a), j.instr(b))
@@ -185,6 +187,24 @@ func (j *Judge) completionFix(c *order.Conflict) string {
 	}
 	if a.Group == machine.GroupCpAsync && c.Apart != order.OneThread {
 		fix += "; or cp.async.mbarrier.arrive.noinc on an mbarrier that is waited for"
+	}
+	return fix
+}
+
+// phaseFix names the wait for the phase that an operation is charged to. Only threads of its own
+// CTA can wait for an mbarrier (ISA 9.7.13.15.16).
+func (j *Judge) phaseFix(c *order.Conflict) string {
+	a, b := &c.Prior, &c.Cur
+	way := func(d order.Distance) string {
+		return fmt.Sprintf("from there to %s, %s", j.instr(b), strings.TrimSuffix(syncBetween(d), ","))
+	}
+	at := a.Bar.Mem.CTA()
+	if at != b.CTA {
+		return fmt.Sprintf("in CTA %d, whose threads alone can wait for that mbarrier, wait for that phase; and, %s", at, way(j.distance(at, b.CTA)))
+	}
+	fix := fmt.Sprintf("wait for that phase (mbarrier.try_wait.parity in a loop) before %s, in each thread that executes it or in one that it is ordered after", j.instr(b))
+	if c.Away && a.CTA == b.CTA && c.Span.Mem == machine.SharedOf(b.CTA) { // other pairs are of other CTAs' memory
+		fix += fmt.Sprintf("; and, in each other CTA that %s brings bytes to, wait for that phase of its mbarrier; and, %s", j.instr(a), way(order.OneCluster))
 	}
 	return fix
 }

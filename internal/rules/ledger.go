@@ -39,6 +39,7 @@ type ledger struct {
 	own    map[agentID]*[8]made
 	// registers propagates the counts of setmaxnreg.
 	registers handing
+	ring      *served // made when asked for
 }
 
 // A phase is the account of one phase.
@@ -110,6 +111,7 @@ func (j *Judge) mbarEvent(ev *machine.Event) {
 	}
 	if ev.Op == nil {
 		j.warp(ev.CTA, ev.Warp).step(j.watch.now, ev.PC, ev.Lane)
+		j.guards(ev.CTA, ev.Warp, ev.PC)
 	}
 	j.undefined(l, ev)
 	if b.Fault != mbarrier.NoFault {
@@ -129,6 +131,7 @@ func (j *Judge) mbarEvent(ev *machine.Event) {
 		}
 	case machine.MbarExpectTx:
 		l.expect(ev)
+		j.comesTo(l, ev.CTA, ev.Warp, ev.PC)
 	case machine.MbarArriveExpectTx, machine.MbarArriveDropExpectTx:
 		l.expect(ev)
 		j.arrives(l, ev, known)
@@ -147,6 +150,7 @@ func (j *Judge) mbarEvent(ev *machine.Event) {
 		l.brings, l.open.brought = join(l.brings, e), join(l.open.brought, e)
 		if ev.Op == nil {
 			l.copies = enter(l.copies, wordSite("completes", ev))
+			j.comesTo(l, ev.CTA, ev.Warp, ev.PC)
 		}
 	}
 	if b.Completed {
@@ -234,6 +238,7 @@ func (j *Judge) arrives(l *ledger, ev *machine.Event, known int64) {
 	l.open.who = join(l.open.who, e)
 	l.usual = join(l.usual, e)
 	l.arrives = enter(l.arrives, wordSite("arrives", ev))
+	j.comesTo(l, ev.CTA, ev.Warp, ev.PC)
 	if j.watch.tokens && ev.Op == nil {
 		l.remember(ev)
 	}
@@ -330,6 +335,7 @@ func (j *Judge) issued(m *machine.Machine, ev *machine.Event) {
 			continue
 		}
 		j.idleBrings(ev, b)
+		j.comesTo(l, op.CTA, op.Warp, ev.PC)
 		l.flight = append(l.flight, flight{op: op.ID, bytes: op.BarBytes[i], known: j.warp(op.CTA, op.Warp).knows(op.Lane), site: signals(ev, b)})
 		if op.BarBytes[i] > 0 {
 			s := eventSite("copies", ev)
@@ -363,6 +369,7 @@ func (j *Judge) mbarWait(ev *machine.Event) {
 		return
 	}
 	j.idled(l, ev)
+	j.passes(l, ev.CTA, ev.Warp)
 	l.seen = max(l.seen, b.Phase)
 	l.waited = join(l.waited, lanes{cta: ev.CTA, warp: ev.Warp, mask: ev.Mask, pc: ev.PC, last: b.Phase})
 	x := j.warp(ev.CTA, ev.Warp)
@@ -397,7 +404,7 @@ func (j *Judge) settle(l *ledger, how parting) {
 	case l.excess != nil:
 		j.add(arrivalsExcess, l.tooMany())
 	case early:
-		j.add(bytesEarly, l.tooEarly())
+		j.add(bytesEarly, j.tooEarly(l))
 		l.word = 0
 	}
 	l.early, l.excess = nil, nil

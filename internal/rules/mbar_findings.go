@@ -103,7 +103,7 @@ func (l *ledger) tooMany() Finding {
 }
 
 // tooEarly returns the finding bytes-early.
-func (l *ledger) tooEarly() Finding {
+func (j *Judge) tooEarly(l *ledger) Finding {
 	f := Finding{
 		Sites:   append(slices.Clone(l.expects), l.copies...),
 		Missing: "the bytes expected in a phase must be the sum of the bytes of all copies that report to it",
@@ -120,8 +120,23 @@ func (l *ledger) tooEarly() Finding {
 		f.Count = l.early.count
 	default:
 		f.Headline = fmt.Sprintf("%s: %d bytes have landed that no phase expects", barName(l.bar), -l.word.Tx())
+		if l.open.expected > 0 && l.open.landed > l.open.expected && len(l.flight) == 0 {
+			f.Fix += fmt.Sprintf(": %d have landed in phase %d, where %d are expected", l.open.landed, l.open.n, l.open.expected) + j.origin(l.expects)
+		}
 	}
 	return f
+}
+
+// origin says where the bytes come from that the one instruction that expects some takes from
+// a register.
+func (j *Judge) origin(expects []Site) string {
+	if len(expects) != 1 {
+		return ""
+	}
+	if from := j.Program.Origin(expects[0].PC); from >= 0 {
+		return fmt.Sprintf(", by the value of %s", j.at(from))
+	}
+	return ""
 }
 
 // tooFew returns the finding bytes-missing.

@@ -44,6 +44,7 @@ func (j *Judge) proxyOverwrite(c *order.Conflict) Finding {
 		Sites:    j.pair(c),
 		Missing:  fmt.Sprintf("no fence.proxy.async between %s and %s", j.instr(a), j.instr(b)),
 		Fix:      j.proxyFenceFix(c),
+		Need:     j.need(LacksFence, c),
 		Notes: []string{"contested: the ISA's letter asks for the fence, and public pipelines leave it out on purpose; wrong sums on GB200 are reported that went away with it (deepseek-ai/DeepEP#621, #642), " +
 			"in code where lanes were not synced before the arrive either, so that it is open which of the two was missing"},
 	}

@@ -43,6 +43,7 @@ func (j *Judge) proxyRewrite(c *order.Conflict) Finding {
 		Sites:    j.pair(c),
 		Missing:  fmt.Sprintf("no fence.proxy.async between %s and %s", j.instr(a), j.instr(b)),
 		Fix:      j.proxyFenceFix(c),
+		Need:     j.need(LacksFence, c),
 	}
 	if why := contestedWrite(j.Program.Inst(a.PC)); why != "" {
 		f.Severity = Warning

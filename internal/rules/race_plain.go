@@ -60,6 +60,7 @@ func (j *Judge) plainRace(c *order.Conflict) Finding {
 		Headline: fmt.Sprintf("%s: %s %s and %s %s, in no order", place(c.Span), agent(a), verb(a), agent(b), verb(b)),
 		Sites:    j.pair(c),
 		Missing:  fmt.Sprintf("no synchronization leads from %s to %s, or back", j.instr(a), j.instr(b)),
+		Need:     j.need(LacksSync, c),
 	}
 	switch {
 	case b.Op >= 0 && b.Barrier && !writes(a):

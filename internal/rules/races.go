@@ -40,6 +40,9 @@ func (j *Judge) races() {
 		f.Count = c.Count
 		f.Notes = append(f.Notes, j.strengthNote(c)...)
 		j.rows(c, &f)
+		if k.Order == Conflict {
+			f.Ties = j.conflictTies(conflicts, i)
+		}
 		j.add(k, f)
 	}
 }

@@ -24,8 +24,9 @@ That costs time and breaks nothing. It is said on request (muster check --cost),
 of this launch alone: another grid, another number of turns or another path through
 the kernel may need the fence. Not judged are fences that other agents than this
 launch may rely on (system scope), those that directly follow an mbarrier.init, which
-libraries add by habit, those of the tensor-map proxy, and wgmma.fence, which orders
-registers.
+libraries add by habit, and those of the tensor-map proxy. wgmma.fence is: it orders
+registers, and is needed where the warp's own instructions accessed those that a wgmma
+uses. ptxas may then put it in, or serialize, where it cannot see that it is not needed.
 
 The usual causes: an arrive that releases, or a wait that acquires, beside a
 __threadfence; fence.proxy.async where the data was written by the asynchronous proxy
@@ -67,22 +68,29 @@ func (r *Redundant) finding(k *Kind, fix string) Finding {
 		f.Headline = strings.Join(names, ", ") + ", which meet at one barrier, order nothing that is not ordered without them"
 	}
 	if len(r.Unless) > 0 {
-		names = names[:0]
-		for _, pc := range r.Unless[:min(len(r.Unless), maxUnless)] {
-			names = append(names, r.line(pc))
-		}
-		if n := len(r.Unless) - maxUnless; n > 0 {
-			names = append(names, fmt.Sprintf("%d others", n))
-		}
-		f.Notes = append(f.Notes, "needed once "+strings.Join(names, ", ")+" are gone, which are named too")
+		f.Notes = append(f.Notes, "needed once "+r.few(r.Unless)+" are gone, which are named too")
 	}
 	return f
+}
+
+// few names some instructions.
+func (r *Redundant) few(pcs []int32) string {
+	var names []string
+	for _, pc := range pcs[:min(len(pcs), maxUnless)] {
+		names = append(names, r.line(pc))
+	}
+	if n := len(pcs) - maxUnless; n > 0 {
+		names = append(names, fmt.Sprintf("%d others", n))
+	}
+	return strings.Join(names, ", ")
 }
 
 func (r *Redundant) line(pc int32) string {
 	name := "an instruction"
 	if in := r.Program.Inst(pc); in != nil {
-		name = short(machine.Name(in))
+		if name = machine.Name(in); !strings.Contains(name, "wait") {
+			name = short(name)
+		}
 	}
 	return fmt.Sprintf("%s at %s", name, r.Program.Line(pc))
 }

@@ -62,6 +62,7 @@ func (j *Judge) touched(ev *machine.Event) {
 			f := Finding{
 				Headline: fmt.Sprintf("%s: %s uses %s (%s), which it accessed since its last wgmma.fence", j.at(ev.PC), who, what, role),
 				Sites:    []Site{eventSite("issues wgmma", ev)},
+				Need:     Need{Lack: LacksMatrixFence, First: eventSite("issues wgmma", ev), Then: eventSite("issues wgmma", ev), FirstOp: -1, ThenOp: -1},
 				Missing:  fmt.Sprintf("no wgmma.fence between the last access to %s and %s", t.Register, j.at(ev.PC)),
 				Fix:      fmt.Sprintf("wgmma.fence.sync.aligned after the last such access and before %s", j.at(ev.PC)),
 			}
@@ -74,9 +75,11 @@ func (j *Judge) touched(ev *machine.Event) {
 		issue := eventSite("issues wgmma", ev)
 		issue.PC = t.ByPC
 		issue.Op = fmt.Sprintf("wgmma %d", t.By)
+		touch := eventSite("touches its registers", ev)
 		return Finding{
+			Need:     Need{Lack: LacksGroupWait, First: issue, Then: touch, FirstOp: t.By, ThenOp: -1, Group: machine.GroupWgmma, All: true, Known: true},
 			Headline: fmt.Sprintf("%s: %s touches %s, %s of %s, which it has not waited for", j.at(ev.PC), who, what, role, j.at(t.ByPC)),
-			Sites:    []Site{issue, eventSite("touches its registers", ev)},
+			Sites:    []Site{issue, touch},
 			Missing:  fmt.Sprintf("no wgmma.wait_group that covers %s stands before %s", j.at(t.ByPC), j.at(ev.PC)),
 			Fix:      fmt.Sprintf("wgmma.commit_group after %s and wgmma.wait_group 0 (or as many groups as may stay in flight) before %s, in every warp", j.at(t.ByPC), j.at(ev.PC)),
 		}

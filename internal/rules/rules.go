@@ -16,6 +16,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"muster/internal/machine"
 	"muster/internal/order"
@@ -40,8 +41,18 @@ type Kind struct {
 	Text     string // why it is wrong, with the source, and how to fix it
 	Section  string // of the PTX ISA
 	Order    Order
-	Near     bool // an Effect of a Conflict at one of its own instructions, if of anything
 	Habit    bool // what a kernel does everywhere or nowhere: many findings are one
+}
+
+// Edition is the version of the PTX ISA whose numbers Section has: they change. It is that of
+// Hopper's kinds, and for what came with Blackwell the first that has all of it.
+func (k *Kind) Edition() string {
+	for s := range strings.SplitSeq(k.Section, ", ") {
+		if strings.HasPrefix(s, "9.7.18.") || s == "9.7.18" || s == "9.7.15.18" { // in 9.0 video, and nothing
+			return "9.4"
+		}
+	}
+	return "9.0"
 }
 
 // An Order says which of several findings a reader should see first: a mistake comes before
@@ -111,8 +122,13 @@ type Finding struct {
 	Register int32
 	// Count is how often the same instructions met like this.
 	Count int
+	// Need is what the finding lacks, and Stands what of that kind the run has and does not
+	// suffice: package near looks for it.
+	Need   Need
+	Stands []string
 	// Rows says what is known of a race on the operands of a tcgen05.mma.
 	Rows Rows
+	Ties Ties
 }
 
 // A Site is one place in a finding.
@@ -209,7 +225,12 @@ func invalidates(p *machine.Program) bool {
 
 // Observe makes a Judge a machine.Observer.
 func (j *Judge) Observe(m *machine.Machine, ev *machine.Event) {
+	found := j.Order.Found()
 	j.Order.Observe(m, ev)
+	if ev.Kind == machine.EvAccess && ev.Op == nil && (ev.Init != ev.Mask || j.Order.Found() > found) {
+		j.guards(ev.CTA, ev.Warp, ev.PC)
+		j.guardsBefore(j.Order.Since(found))
+	}
 	if ev.Kind == machine.EvRegister && ev.Unset != 0 {
 		j.unset(ev)
 	} else if ev.Kind != machine.EvAccess {
@@ -235,6 +256,7 @@ func (j *Judge) Finish(m *machine.Machine) ([]Finding, []Gap) {
 	j.stopped(m)
 	j.atEnd(m)
 	j.repeatedCopies()
+	j.tie(j.findings)
 	Sort(j.findings)
 	j.keys = nil
 	return j.findings, j.gaps

@@ -41,6 +41,7 @@ func (j *Judge) narrowScope(c *order.Conflict) Finding {
 		return f
 	}
 	f.Headline = fmt.Sprintf("%s: %s %s what %s %s, synchronized at too narrow a scope", place(c.Span), agent(b), verb(b), agent(a), past(a))
+	f.Need = j.need(LacksScope, c)
 	f.Missing = fmt.Sprintf("a release and an acquire on the way from %s to %s need %s scope, and one of them, or its fence, names a narrower one", j.instr(a), j.instr(b), need)
 	if met := j.met(c, false); len(met) > 0 {
 		f.Missing += ": " + j.meeting(met)

@@ -153,7 +153,7 @@ func (j *Judge) barrierFault(s *machine.Stop) {
 		}
 	case mbarrier.TxOverflow:
 		if l.word.Tx() < 0 {
-			f := l.tooEarly()
+			f := j.tooEarly(l)
 			f.Headline = fmt.Sprintf("%s: so many bytes land that none expects that the tx-count leaves its range", barName(l.bar))
 			j.add(bytesEarly, f)
 		}

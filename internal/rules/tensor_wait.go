@@ -12,7 +12,7 @@ var tensorWait = register(Kind{
 	Order:    Conflict,
 	Title:    "tensor memory is overwritten or freed after a load whose registers were used, without tcgen05.wait::ld (contested)",
 	Habit:    true,
-	Section:  "9.7.18.6.4.5, 9.7.18.8.4",
+	Section:  "9.7.18.6.4.5, 9.7.18.8.5",
 	Text: `A tcgen05.ld reads tensor memory that is overwritten or freed later. Its registers were
 used before, and so its data had come; but no tcgen05.wait::ld stands between.
 

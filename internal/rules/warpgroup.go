@@ -3,6 +3,7 @@ package rules
 import (
 	"fmt"
 	"math/bits"
+	"slices"
 
 	"muster/internal/machine"
 )
@@ -78,6 +79,7 @@ func (j *Judge) aligned(m *machine.Machine, ev *machine.Event) {
 		c.groups = make([]groupWatch, (len(c.warps)+machine.WarpgroupSize-1)/machine.WarpgroupSize)
 	}
 	g := &c.groups[ev.Warp/machine.WarpgroupSize]
+	j.watch.ring(servedAt{addr: groupRings + uint64(ev.Warp/machine.WarpgroupSize)}).serve(ev.PC)
 	switch ev.Kind {
 	case machine.EvIssue:
 		g.multiplies(ev.Op.Seq, j.watch.now)
@@ -120,6 +122,7 @@ func (j *Judge) compare(g *groupWatch, s, o *groupStep) {
 		g.told = true
 		j.note(divergentBarrier, min(s.site.PC, o.site.PC), max(s.site.PC, o.site.PC), func() Finding {
 			return Finding{
+				Notes:    j.parting(s.site.PC, o.site.PC),
 				Headline: fmt.Sprintf("warp %d of CTA %d executes %s where warp %d of its warpgroup executes %s", s.site.Warp, s.site.CTA, j.at(s.site.PC), o.site.Warp, j.at(o.site.PC)),
 				Sites:    sorted([]Site{s.site, o.site}),
 				Missing:  sameInGroup,
@@ -137,6 +140,18 @@ func (j *Judge) compare(g *groupWatch, s, o *groupStep) {
 			}
 		})
 	}
+}
+
+// parting names the branch by which a warp comes to one of two instructions first and another
+// to the other, if one branch of the text decides it.
+func (j *Judge) parting(a, b int32) []string {
+	from := j.Program.Begin(&j.Program.Entry) - 1
+	list := append(j.Program.Deciders(from, a, b), j.Program.Deciders(from, b, a)...)
+	slices.Sort(list)
+	if list = slices.Compact(list); len(list) != 1 {
+		return nil
+	}
+	return []string{fmt.Sprintf("%s parts them: one side of it comes to %s first, the other to %s", j.at(list[0]), j.at(a), j.at(b))}
 }
 
 const (

@@ -42,6 +42,8 @@ type watch struct {
 	freed   []freedColumns      // of tensor memory, the first few
 	// collectors by the first CTA of those that a tcgen05.mma works for.
 	collectors map[int32]*collectorWatch
+	rings      map[servedAt]*served
+	guarded    map[int32]guard           // by operation: what its warp had waited for
 	filled     map[int32]*collectorWatch // those that hold a matrix
 }
 
@@ -83,6 +85,8 @@ type warpWatch struct {
 	arrived int32  // program counter of that arrival
 	steps   []regStep
 	counts  counts // of setmaxnreg that happen before the warp's next step
+
+	guard guard
 
 	diverged bool // part of the warp has executed an aligned instruction
 }
@@ -150,6 +154,7 @@ func (j *Judge) protocol(m *machine.Machine, ev *machine.Event) {
 	case machine.EvMbarWait:
 		j.mbarWait(ev)
 	case machine.EvIssue:
+		j.guards(ev.CTA, ev.Warp, ev.PC)
 		if ev.Op.Kind == machine.OpWgmma {
 			j.aligned(m, ev)
 		}
@@ -174,7 +179,9 @@ func (j *Judge) protocol(m *machine.Machine, ev *machine.Event) {
 	case machine.EvBarArrive:
 		j.afterExit(ev)
 		j.namedArrive(ev)
+		j.joins(ev, false)
 	case machine.EvBarPass:
+		j.joins(ev, true)
 		j.namedPass(ev)
 	case machine.EvWarpSync:
 		x := j.warp(ev.CTA, ev.Warp)

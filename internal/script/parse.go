@@ -184,6 +184,9 @@ func (s *Script) Checked() bool {
 	return slices.ContainsFunc(s.groups, func(g group) bool { return g.checked })
 }
 
+// Empty reports whether the script has no operation.
+func (s *Script) Empty() bool { return len(s.groups) == 0 }
+
 func (p *parser) command(line int, text string) (command, error) {
 	c := command{line: line}
 	words := split(text)

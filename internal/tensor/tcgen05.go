@@ -98,17 +98,17 @@ func (f *TCGen05Form) checkForm() error {
 	}
 	switch {
 	case !known:
-		return fmt.Errorf("tcgen05.mma has no kind %q (ISA 9.7.18.10.9.1)", f.Kind)
+		return fmt.Errorf("tcgen05.mma has no kind %q (ISA 9.7.18.10.10.1)", f.Kind)
 	case f.WS:
 		return fmt.Errorf("tcgen05.mma.ws is %w", ErrNotModelled)
 	case f.Sparse:
 		return fmt.Errorf("tcgen05.mma.sp is %w", ErrNotModelled)
 	case f.CTAs != 1 && f.CTAs != 2:
-		return fmt.Errorf("tcgen05.mma has no .cta_group::%d, only 1 and 2 (ISA 9.7.18.10.9.1)", f.CTAs)
+		return fmt.Errorf("tcgen05.mma has no .cta_group::%d, only 1 and 2 (ISA 9.7.18.10.10.1)", f.CTAs)
 	case f.ScaleD >= 0 && f.Kind == "f8f6f4":
-		return fmt.Errorf("tcgen05.mma of kind f8f6f4 has no scale-input-d, only f16 and tf32 have (ISA 9.7.18.10.9.1)")
+		return fmt.Errorf("tcgen05.mma of kind f8f6f4 has no scale-input-d, only f16 and tf32 have (ISA 9.7.18.10.10.1)")
 	case f.ScaleD > 15:
-		return fmt.Errorf("scale-input-d is %d, where 0 to 15 are allowed (ISA 9.7.18.10.9.1)", f.ScaleD)
+		return fmt.Errorf("scale-input-d is %d, where 0 to 15 are allowed (ISA 9.7.18.10.10.1)", f.ScaleD)
 	}
 	return nil
 }

@@ -161,7 +161,7 @@ func (t *TCGen05) checkTensor(matrix string, taddr uint32, columns int) error {
 // than the ISA's.
 func (t *TCGen05) CheckDisabled(off []uint32) error {
 	if n := len(off); n != 0 && n != 4*t.CTAs {
-		return fmt.Errorf("disable-output-lane has %d elements, where .cta_group::%d has %d (ISA 9.7.18.10.9.1)", n, t.CTAs, 4*t.CTAs)
+		return fmt.Errorf("disable-output-lane has %d elements, where .cta_group::%d has %d (ISA 9.7.18.10.10.1)", n, t.CTAs, 4*t.CTAs)
 	}
 	return nil
 }

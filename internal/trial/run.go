@@ -41,6 +41,11 @@ func (s *Subject) Follow(b *Budget, m *machine.Machine, by Schedule) (*rules.Gap
 	return s.follow(b, m, by, explore.Run, func() bool { return false })
 }
 
+// FollowUntil is Follow that ends where cut says so, too.
+func (s *Subject) FollowUntil(b *Budget, m *machine.Machine, by Schedule, cut func() bool) (*rules.Gap, error) {
+	return s.follow(b, m, by, explore.Run, cut)
+}
+
 // A runner runs a machine to its end under a schedule: explore.Run or explore.RunAlike.
 type runner func(m *machine.Machine, by Schedule, stop func() bool) bool
 

@@ -127,6 +127,14 @@ func (s *Subject) Led() *Subject {
 	return &h
 }
 
+// Leaving returns the subject of the program without some waits for groups and wgmma.fence.
+func (s *Subject) Leaving(pcs map[int32]bool) *Subject {
+	h := *s
+	h.Start = s.Start.Fork(nil, nil)
+	h.Start.Leave(pcs)
+	return &h
+}
+
 // Granted returns one cluster of a launch by itself, as it runs if its requests for clusters
 // that have not started get some, in this order, and then none.
 func (s *Subject) Granted(cluster int, gets []int32) *Subject {

@@ -19,76 +19,108 @@ var Barriers = []Barrier{
 	{"waitgroup", group},
 }
 
+// Each is a type with a method, as programs have it, so that the calls between the goroutine and the scheduler
+// are as many for each kind as for package mbarrier.
+
+type condBarrier struct {
+	mu             sync.Mutex
+	cond           sync.Cond
+	n              int
+	arrived, phase int
+}
+
 func cond(n int) func(rank, k int) {
-	var mu sync.Mutex
-	cond := sync.NewCond(&mu)
-	arrived, phase := 0, 0
-	return func(int, int) {
-		mu.Lock()
-		defer mu.Unlock()
-		if arrived++; arrived == n {
-			arrived = 0
-			phase++
-			cond.Broadcast()
-			return
-		}
-		for p := phase; p == phase; {
-			cond.Wait()
-		}
+	b := &condBarrier{n: n}
+	b.cond.L = &b.mu
+	return func(int, int) { b.pass() }
+}
+
+func (b *condBarrier) pass() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.arrived++; b.arrived == b.n {
+		b.arrived = 0
+		b.phase++
+		b.cond.Broadcast()
+		return
+	}
+	for p := b.phase; p == b.phase; {
+		b.cond.Wait()
 	}
 }
 
-// closed closes one channel per phase.
+// A closedBarrier closes one channel per phase.
+type closedBarrier struct {
+	mu         sync.Mutex
+	n, arrived int
+	gate       chan struct{}
+}
+
 func closed(n int) func(rank, k int) {
-	var mu sync.Mutex
-	arrived, gate := 0, make(chan struct{})
-	return func(int, int) {
-		mu.Lock()
-		mine := gate
-		if arrived++; arrived == n {
-			arrived = 0
-			gate = make(chan struct{})
-			close(mine)
-		}
-		mu.Unlock()
-		<-mine
-	}
+	b := &closedBarrier{n: n, gate: make(chan struct{})}
+	return func(int, int) { b.pass() }
 }
 
-// messages collects a message from each and answers each; it allocates nothing. Successive phases answer
+func (b *closedBarrier) pass() {
+	b.mu.Lock()
+	mine := b.gate
+	if b.arrived++; b.arrived == b.n {
+		b.arrived = 0
+		b.gate = make(chan struct{})
+		close(mine)
+	}
+	b.mu.Unlock()
+	<-mine
+}
+
+// A messageBarrier collects a message from each and answers each; it allocates nothing. Successive phases answer
 // on different channels, or a fast goroutine would take the answer of a slow one.
+type messageBarrier struct {
+	n       int
+	arrive  chan struct{}
+	release [2]chan struct{}
+}
+
 func messages(n int) func(rank, k int) {
-	arrive := make(chan struct{}, n)
-	release := [2]chan struct{}{make(chan struct{}, n), make(chan struct{}, n)}
-	return func(rank, k int) {
-		if rank != 0 {
-			arrive <- struct{}{}
-			<-release[k%2]
-			return
-		}
-		for range n - 1 {
-			<-arrive
-		}
-		for range n - 1 {
-			release[k%2] <- struct{}{}
-		}
+	b := &messageBarrier{n, make(chan struct{}, n), [2]chan struct{}{make(chan struct{}, n), make(chan struct{}, n)}}
+	return func(rank, k int) { b.pass(rank, k) }
+}
+
+func (b *messageBarrier) pass(rank, k int) {
+	if rank != 0 {
+		b.arrive <- struct{}{}
+		<-b.release[k%2]
+		return
+	}
+	for range b.n - 1 {
+		<-b.arrive
+	}
+	for range b.n - 1 {
+		b.release[k%2] <- struct{}{}
 	}
 }
 
-// group has a WaitGroup for each phase, three in rotation: when phase k+1 is complete, every goroutine has
-// returned from the Wait of phase k.
+// A groupBarrier has a WaitGroup for each phase, three in rotation: when phase k+1 is complete, every goroutine
+// has returned from the Wait of phase k.
+type groupBarrier struct {
+	n  int
+	wg [3]sync.WaitGroup
+}
+
 func group(n int) func(rank, k int) {
-	var wg [3]sync.WaitGroup
-	for i := range wg {
-		wg[i].Add(n)
+	b := &groupBarrier{n: n}
+	for i := range b.wg {
+		b.wg[i].Add(n)
 	}
-	return func(rank, k int) {
-		g := &wg[k%3]
-		g.Done()
-		g.Wait()
-		if rank == 0 && k > 0 {
-			wg[(k-1)%3].Add(n)
-		}
+	return func(rank, k int) { b.pass(rank, k) }
+}
+
+func (b *groupBarrier) pass(rank, k int) {
+	g := &b.wg[k%3]
+	g.Done()
+	g.Wait()
+	if rank == 0 && k > 0 {
+		b.wg[(k-1)%3].Add(b.n)
 	}
 }
 
