@@ -8,7 +8,10 @@ import (
 	"sync/atomic"
 
 	"muster/internal/explore"
+	"muster/internal/machine"
 	"muster/internal/prove"
+	"muster/internal/resolve"
+	"muster/internal/timeline"
 	"muster/internal/trial"
 	"muster/report"
 )
@@ -165,4 +168,26 @@ func ExploreAlone(l *Launch, schedules int) *report.Report {
 		}
 	}
 	return l.report(o, c.list, c.merged)
+}
+
+// A Viewed is the run that a view shows, for a machine of the test's own.
+type Viewed struct {
+	Run   []machine.Choice
+	Names *resolve.Resolver
+	Sites []timeline.Site
+	Start func(machine.Observer) *machine.Machine
+}
+
+// ViewedRun returns the run that View shows.
+func ViewedRun(l *Launch, run ViewRun) (Viewed, error) {
+	s := run.Schedule
+	if with, rest, ok := l.chosen([]Schedule{s}); ok {
+		l, s = with, rest[0]
+	}
+	w := l.subject.Budget(context.Background())
+	shown, _, err := l.traced(context.Background(), w, s, TraceOptions{Finding: run.Finding})
+	stop, _ := w.Stop()
+	return Viewed{shown.Run, &l.resolver, l.traceSites(shown, stop), func(o machine.Observer) *machine.Machine {
+		return shown.Launch.Part(o, false, 0, 1)
+	}}, err
 }

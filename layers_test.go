@@ -18,6 +18,7 @@ var layers = [][]string{
 	{"muster/internal/mcp"},
 	{"muster/internal/mutate", "muster/internal/answer", "muster/internal/capture", "muster/internal/lsp"},
 	{"muster"},
+	{"muster/internal/view"},
 	{"muster/internal/timeline"},
 	{"muster/internal/campaign/gen", "muster/kernel/inst/gen", "muster/internal/mutate/table", "muster/internal/story", "muster/internal/alike", "muster/internal/tensor/vectors", "muster/internal/undecided/gen", "muster/internal/perfetto"},
 	{"muster/internal/ops", "muster/launch/gen", "muster/report/gen", "muster/examples/kernels", "muster/examples/shapes", "muster/examples/blackwell"},
@@ -41,7 +42,7 @@ var layers = [][]string{
 	{"muster/kernel/inst/internal/row", "muster/internal/axiom/flow"},
 	{"muster/mbarrier/mbarriertest", "muster/examples/overlap", "muster/internal/brute", "muster/internal/brute/lanes", "muster/internal/brute/launches", "muster/internal/axiom"},
 	{"muster/report", "muster/internal/progress", "muster/internal/tensor/wmmacard"},
-	{"muster/internal/files", "muster/internal/parallel", "muster/internal/diag", "muster/internal/undecided"},
+	{"muster/internal/files", "muster/internal/parallel", "muster/internal/diag", "muster/internal/undecided", "muster/internal/view/page"},
 	{"muster/ptx", "muster/mbarrier", "muster/mbarrier/internal/others"},
 }
 

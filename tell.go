@@ -60,7 +60,7 @@ func (l *Launch) Tell(ctx context.Context, s Schedule, o TellOptions) (*Story, e
 	if err != nil {
 		return nil, err
 	}
-	subject, f, run := shown.Launch, shown.Finding, shown.Run
+	run := shown.Run
 	if o.Until < 0 || o.Until > len(run) {
 		return nil, fmt.Errorf("TellOptions.Until %d: this run has steps 1 to %d", o.Until, len(run))
 	}
@@ -75,13 +75,28 @@ func (l *Launch) Tell(ctx context.Context, s Schedule, o TellOptions) (*Story, e
 	if err != nil {
 		return nil, err
 	}
+	told, teller, m, err := l.story(ctx, w, shown, until, o.All)
+	if err != nil {
+		return nil, err
+	}
+	told.Finding = o.Finding
+	if o.Until > 0 || len(prints) > 0 {
+		told.State = teller.State(m, prints)
+	}
+	return told, ctx.Err()
+}
+
+// story tells a run to a step, all of its steps or those that matter. It also returns what
+// told it, and the machine in the state that it was told to.
+func (l *Launch) story(ctx context.Context, w *trial.Budget, shown evidence.Shown, until int, every bool) (*Story, *story.Teller, *machine.Machine, error) {
+	subject, f, run := shown.Launch, shown.Finding, shown.Run
 	scout, observer := newScout(shown)
 	stop, why := w.Stop()
 	first := subject.Part(observer, subject.Skips(), 0, 1)
 	first.StopWhen(stop)
 	scout.Go(first, run, until)
 	steps := scout.Told(until)
-	if o.All {
+	if every {
 		steps = story.All(until)
 	}
 	teller := story.NewTeller(&l.resolver, steps)
@@ -89,23 +104,25 @@ func (l *Launch) Tell(ctx context.Context, s Schedule, o TellOptions) (*Story, e
 	m.StopWhen(stop)
 	told := teller.Go(m, run, until)
 	if why() != "" {
-		return nil, cmp.Or(ctx.Err(), error(&Untold{why()}))
+		return nil, nil, nil, cmp.Or(ctx.Err(), error(&Untold{why()}))
 	}
 	if !scout.Same(&teller.Print) {
-		return nil, fmt.Errorf("BUG: two runs of schedule %s differ", brief(shown.Schedule.String()))
+		return nil, nil, nil, fmt.Errorf("BUG: two runs of schedule %s differ", brief(shown.Schedule.String()))
 	}
-	told.Schedule, told.Finding = l.written(shown.Schedule).String(), o.Finding
+	told.Schedule = l.written(shown.Schedule).String()
 	if f != nil {
-		roles := make([]string, len(f.Sites))
-		for i := range f.Sites {
-			roles[i] = f.Sites[i].Role
-		}
-		told.Roles(roles)
+		told.Roles(roles(f))
 	}
-	if o.Until > 0 || len(prints) > 0 {
-		told.State = teller.State(m, prints)
+	return told, teller, m, nil
+}
+
+// roles are those of a finding's sites.
+func roles(f *rules.Finding) []string {
+	list := make([]string, len(f.Sites))
+	for i := range f.Sites {
+		list[i] = f.Sites[i].Role
 	}
-	return told, ctx.Err()
+	return list
 }
 
 // record returns a run with every choice; if a finding is named, a run that shows it.

@@ -27,6 +27,7 @@ type TraceOptions struct {
 // A Traced says what a trace has.
 type Traced struct {
 	Schedule string
+	Finding  string // whose places are marked
 	Steps    int
 	// Marked: the finding's places are marked.
 	Marked bool
@@ -54,13 +55,7 @@ func (l *Launch) Trace(ctx context.Context, s Schedule, o TraceOptions, to repor
 		return Traced{}, err
 	}
 	stop, why := w.Stop()
-	var sites []timeline.Site
-	if f := shown.Finding; f != nil {
-		found := l.resolver.Finding(f)
-		for _, at := range l.places(shown, stop) {
-			sites = append(sites, timeline.Site{Step: at.Step, Kind: f.Kind, Role: f.Sites[at.Site].Role, Headline: found.Headline, Op: f.Sites[at.Site].Op != ""})
-		}
-	}
+	sites := l.traceSites(shown, stop)
 	out := Traced{Schedule: l.written(shown.Schedule).String(), Steps: len(shown.Run), Marked: len(sites) > 0, Cut: cut}
 	r := timeline.New(to, &l.resolver, sites)
 	m := shown.Launch.Part(r, shown.Launch.Skips(), 0, 1)
@@ -72,6 +67,19 @@ func (l *Launch) Trace(ctx context.Context, s Schedule, o TraceOptions, to repor
 		return out, cmp.Or(ctx.Err(), error(&Untold{why()}))
 	}
 	return out, ctx.Err()
+}
+
+// traceSites returns the places of the finding that a run shows.
+func (l *Launch) traceSites(shown evidence.Shown, stop func() bool) (sites []timeline.Site) {
+	f := shown.Finding
+	if f == nil {
+		return nil
+	}
+	found := l.resolver.Finding(f)
+	for _, at := range l.places(shown, stop) {
+		sites = append(sites, timeline.Site{Step: at.Step, Site: at.Site, Kind: f.Kind, Role: f.Sites[at.Site].Role, Headline: found.Headline, Op: f.Sites[at.Site].Op != ""})
+	}
+	return sites
 }
 
 // traced returns a run, or the first steps of one that is too long; cut then says so. If

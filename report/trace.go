@@ -22,7 +22,24 @@ type TraceTrack struct {
 	Counter    bool   // it has values, and no slices
 	Unit       string // of them
 	Rank       int    // among the tracks of its parent
+	Kind       TrackKind
 }
+
+// A TrackKind says what a track shows.
+type TrackKind string
+
+const (
+	TrackSchedule  TrackKind = "schedule"
+	TrackCTA       TrackKind = "cta"
+	TrackWarp      TrackKind = "warp"
+	TrackWait      TrackKind = "wait"
+	TrackOperation TrackKind = "op"
+	TrackMbarrier  TrackKind = "mbar"
+	TrackCounter   TrackKind = "counter"
+	TrackBuffer    TrackKind = "buffer"  // who accesses a buffer or a variable
+	TrackBarrier   TrackKind = "barrier" // a named barrier
+	TrackColumns   TrackKind = "columns" // of tensor memory
+)
 
 // A TraceKind says what a mark is.
 type TraceKind uint8
@@ -47,7 +64,10 @@ type TraceMark struct {
 	From, To []uint64
 	File     string // where the kernel's text says so
 	Line     int
-	Args     []TraceArg
+	// PTX and PTXLine are the place in the PTX, where File and Line are one in its source.
+	PTX     string
+	PTXLine int
+	Args    []TraceArg
 }
 
 // A TraceArg is a fact about a slice: a text, or a number if there is none.

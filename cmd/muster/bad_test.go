@@ -109,7 +109,7 @@ const badJSON = `{"ptx": "k.ptx", "grid": [1], "block": 32,
 
 // launchCommands take a launch; the words are what else they need.
 var launchCommands = map[string][]string{
-	"check": nil, "run": nil, "mutate": nil, "replay": nil, "reduce": {"--finding", "race-global"}, "merge": {"--from", "none.json"},
+	"check": nil, "run": nil, "mutate": nil, "replay": nil, "reduce": {"--finding", "race-global"}, "view": {"--html", "page.html"}, "merge": {"--from", "none.json"},
 }
 
 func badDir(t *testing.T) {

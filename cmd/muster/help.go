@@ -22,7 +22,7 @@ type helpGroup struct {
 // commandGroups order the commands in the help. What no group has comes last.
 var commandGroups = []helpGroup{
 	{"Check a kernel", []string{"check", "run", "mutate", "merge"}},
-	{"Understand a finding", []string{"explain", "replay", "reduce"}},
+	{"Understand a finding", []string{"explain", "replay", "view", "reduce"}},
 	{"Get a kernel in", []string{"init", "import", "capture"}},
 	{"Look up, and play", []string{"barrier", "coverage", "fmt"}},
 	{"For agents and editors", []string{"mcp", "lsp"}},

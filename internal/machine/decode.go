@@ -516,6 +516,7 @@ func (d *decoder) function(i int32, f *ptx.Func) error {
 	d.tellFlow()
 	d.watchFragments(d.fn.entry)
 	d.watchUnset()
+	d.fn.declared = d.declared
 	return nil
 }
 

@@ -182,6 +182,7 @@ type function struct {
 	carry              int32   // the number of its carry flag, from 1 on, if that is among them
 	locals             []localVar
 	formals            []declaredRegister // parameters and results in registers
+	declared           []declaredRegister // its other registers
 }
 
 // A localVar is a variable in a function's frame.

@@ -36,6 +36,17 @@ func (r *Resolver) Where(pc int32) (where string, ptx *report.Place) {
 	return report.Place{File: path.Base(ptx.File), Line: ptx.Line}.String(), ptx
 }
 
+// RegionAt returns the buffer or variable that holds an address; nil if none does.
+func (r *Resolver) RegionAt(mem machine.MemID, addr uint64) *Region {
+	switch mem.Kind() {
+	case machine.GlobalMemory:
+		return r.region("global", addr)
+	case machine.SharedMemory:
+		return r.region("shared", addr)
+	}
+	return nil
+}
+
 // SizeOf returns the size in bytes of the variable or buffer that contains m; 0 if none
 // does.
 func (r *Resolver) SizeOf(m *report.Memory) uint64 {

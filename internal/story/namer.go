@@ -41,6 +41,26 @@ func (n *Namer) Spans(list []machine.Span, cta int32) string {
 	return n.t.spans(list, cta)
 }
 
+// Memory names a buffer or a variable, without its CTA, or else the memory. Its name is whole
+// where the short one is another's too.
+func (n *Namer) Memory(mem machine.MemID, g *resolve.Region) string {
+	switch {
+	case g != nil:
+		short := diag.ShortName(g.Name)
+		for i := range n.t.names.Regions {
+			if o := &n.t.names.Regions[i]; o.Shared == g.Shared && o.Name != g.Name && diag.ShortName(o.Name) == short {
+				return g.Name
+			}
+		}
+		return short
+	case mem.Kind() == machine.SharedMemory:
+		return "shared memory"
+	case mem.Kind() == machine.TensorMemory:
+		return "tensor memory"
+	}
+	return "global memory"
+}
+
 // Lanes names lanes.
 func (n *Namer) Lanes(mask uint32) string { return diag.Lanes(mask) }
 

@@ -60,9 +60,10 @@ func (r *Recorder) mbar(ev *machine.Event) {
 func (r *Recorder) newBarrier(ref machine.BarRef) *phases {
 	owner := r.cta(ref.Mem.CTA())
 	b := &phases{name: r.names.Mbar(ref, -1)}
-	b.track = r.track(report.TraceTrack{Parent: owner.track, Name: "mbarrier " + r.names.Mbar(ref, ref.Mem.CTA()), Text: "a slice a phase", Rank: firstBarrier + int(ref.Addr)})
-	b.pending = r.track(report.TraceTrack{Parent: b.track, Name: "pending arrivals", Counter: true, Unit: "arrivals", Rank: 1})
-	b.tx = r.track(report.TraceTrack{Parent: b.track, Name: "tx-count", Counter: true, Unit: "bytes", Rank: 2})
+	b.track = r.track(report.TraceTrack{Parent: owner.track, Name: "mbarrier " + r.names.Mbar(ref, ref.Mem.CTA()), Text: "a slice a phase", Rank: firstBarrier + int(ref.Addr), Kind: report.TrackMbarrier})
+	b.pending = r.track(report.TraceTrack{Parent: b.track, Name: "pending arrivals", Counter: true, Unit: "arrivals", Rank: 1, Kind: report.TrackCounter})
+	b.tx = r.track(report.TraceTrack{Parent: b.track, Name: "tx-count", Counter: true, Unit: "bytes", Rank: 2, Kind: report.TrackCounter})
+	r.words[barrier{ref.Mem, ref.Addr}] = b.track
 	return b
 }
 

@@ -41,7 +41,7 @@ func (r *Recorder) issued(o *machine.Op) {
 	w := r.warp(o.CTA, o.Warp)
 	r.flows++
 	r.now.from = append(r.now.from, r.flows)
-	at := &op{of: o, begin: r.now.n - 1, flow: r.flows, row: r.row(w, r.names.Op(o), "asynchronous operations, from issue to signal", r.now.n-1)}
+	at := &op{of: o, begin: r.now.n - 1, flow: r.flows, row: r.row(w, report.TrackOperation, r.names.Op(o), "asynchronous operations, from issue to signal", r.now.n-1)}
 	r.ops[o.ID], r.now.op = at, at.row.track
 }
 
@@ -86,7 +86,7 @@ func (r *Recorder) ended(o *op, end int64, how string) {
 		args = append(args, report.TraceArg{Name: "barrier", Text: r.names.Mbar(b, -1)})
 	}
 	r.out.Mark(report.TraceMark{Kind: report.TraceBegin, Track: o.row.track, Time: o.begin, Name: r.names.Op(o.of), Category: catOp,
-		From: o.from, To: []uint64{o.flow}, File: p.file, Line: p.line, Args: args})
+		From: o.from, To: []uint64{o.flow}, File: p.file, Line: p.line, PTX: p.ptx, PTXLine: p.ptxLine, Args: args})
 	r.stages(o, end)
 	r.out.Mark(report.TraceMark{Kind: report.TraceEnd, Track: o.row.track, Time: end})
 }

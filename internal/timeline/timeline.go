@@ -42,7 +42,11 @@ type Recorder struct {
 	now    step
 	bars   map[barrier]*phases
 	ops    map[int64]*op
-	closed map[groups]int64 // how many have been
+	closed map[groups]int64   // how many have been
+	words  map[barrier]uint64 // the tracks of mbarriers, of those that are gone too
+	all    *all               // what All adds; nil without
+	// Before and After, unless nil, are called before and after each step.
+	Before, After func(step int)
 }
 
 // A step is what the run's present step has done.
@@ -59,6 +63,7 @@ type step struct {
 // A Site is a step that is a place of the finding that a run shows.
 type Site struct {
 	Step                 int
+	Site                 int // of the finding's
 	Kind, Role, Headline string
 	Op                   bool // it is of an asynchronous operation: the step issues it, or is a milestone
 }
@@ -82,12 +87,14 @@ type warp struct {
 type place struct {
 	name, file string
 	line       int
+	ptx        string // where it stands in the PTX
+	ptxLine    int
 }
 
 // New returns a recorder that shows a run to out, with the sites of a finding in it.
 func New(out report.Tracer, names *resolve.Resolver, sites []Site) *Recorder {
 	r := &Recorder{out: out, names: story.NewNamer(names), res: names, ctas: map[int32]*cta{}, code: map[int32]*place{},
-		sites: map[int][]Site{}, bars: map[barrier]*phases{}, ops: map[int64]*op{}, closed: map[groups]int64{}}
+		sites: map[int][]Site{}, bars: map[barrier]*phases{}, ops: map[int64]*op{}, closed: map[groups]int64{}, words: map[barrier]uint64{}}
 	for _, s := range sites {
 		r.sites[s.Step] = append(r.sites[s.Step], s)
 	}
@@ -105,12 +112,18 @@ type Run struct {
 // fails.
 func (r *Recorder) Go(m *machine.Machine, run []machine.Choice, about Run) error {
 	r.m = m
-	all := r.track(report.TraceTrack{Name: "schedule", Text: Unit})
+	all := r.track(report.TraceTrack{Name: "schedule", Text: Unit, Kind: report.TrackSchedule})
 	for i, c := range run {
 		if err := r.out.Err(); err != nil {
 			return err
 		}
+		if r.Before != nil {
+			r.Before(i + 1)
+		}
 		r.take(int64(i+1), c)
+		if r.After != nil {
+			r.After(i + 1)
+		}
 	}
 	end := int64(len(run))
 	if about.Cut == "" {
@@ -124,6 +137,12 @@ func (r *Recorder) Go(m *machine.Machine, run []machine.Choice, about Run) error
 	}
 	r.slice(all, 0, end, report.TraceMark{Name: about.Kernel, Category: catRun, Args: args})
 	return r.out.Err()
+}
+
+// WordTrack returns the track of an mbarrier, of one that is gone too.
+func (r *Recorder) WordTrack(mem machine.MemID, addr uint64) (uint64, bool) {
+	id, ok := r.words[barrier{mem, addr}]
+	return id, ok
 }
 
 // Unit says what the time of a trace is.
@@ -160,6 +179,7 @@ func (r *Recorder) take(n int64, c machine.Choice) {
 	}
 	r.m.Step(c)
 	r.counts()
+	r.all.stepped(r)
 	if by {
 		r.executed()
 	}
@@ -186,7 +206,7 @@ func (r *Recorder) executed() {
 	c, w := r.now.choice, r.warp(r.now.choice.CTA, r.now.choice.Warp)
 	r.wake(w)
 	p := r.place(r.now.pc)
-	mark := report.TraceMark{Name: p.name, Category: catStep, From: r.now.from, To: r.now.to, File: p.file, Line: p.line}
+	mark := report.TraceMark{Name: p.name, Category: catStep, From: r.now.from, To: r.now.to, File: p.file, Line: p.line, PTX: p.ptx, PTXLine: p.ptxLine}
 	if r.now.mask != ^uint32(0) {
 		mark.Args = append(mark.Args, report.TraceArg{Name: "lanes", Text: r.names.Lanes(r.now.mask)})
 	}
@@ -203,6 +223,9 @@ func (r *Recorder) finding() {
 		c := r.now.choice
 		mark := report.TraceMark{Kind: report.TraceInstant, Time: r.now.n - 1, Name: s.Kind + ": " + s.Role, Category: catFinding,
 			Args: []report.TraceArg{{Name: "finding", Text: s.Headline}, {Name: "step", Number: r.now.n}}}
+		if r.all != nil {
+			mark.Args = append(mark.Args, report.TraceArg{Name: "site", Number: int64(s.Site)})
+		}
 		switch {
 		case s.Op && r.now.op != 0:
 			// A step that issues an operation lies before it, and within its slice.
@@ -228,6 +251,7 @@ func (r *Recorder) close(end int64) {
 	for _, b := range r.barriers() {
 		r.closePhase(r.bars[b], end, "open at the end")
 	}
+	r.all.close(r, end)
 	for _, i := range sorted(r.ctas) {
 		c := r.ctas[i]
 		for _, k := range sorted(c.warps) {
@@ -255,6 +279,7 @@ func (r *Recorder) Observe(_ *machine.Machine, ev *machine.Event) {
 			r.out.Mark(report.TraceMark{Kind: report.TraceEnd, Track: c.track, Time: r.now.n})
 		}
 		r.gone(ev.CTA)
+		r.all.gone(r, ev.CTA)
 	case machine.EvMbar:
 		r.mbar(ev)
 	case machine.EvMbarWait:
@@ -266,4 +291,5 @@ func (r *Recorder) Observe(_ *machine.Machine, ev *machine.Event) {
 	case machine.EvSource, machine.EvWritten, machine.EvSignal:
 		r.milestone(ev)
 	}
+	r.all.observe(r, ev)
 }

@@ -36,7 +36,7 @@ func (r *Recorder) cta(i int32) *cta {
 	c := r.ctas[i]
 	if c == nil {
 		c = &cta{warps: map[int32]*warp{}}
-		c.track = r.track(report.TraceTrack{Name: r.names.CTA(i), Rank: int(i) + 1})
+		c.track = r.track(report.TraceTrack{Name: r.names.CTA(i), Rank: int(i) + 1, Kind: report.TrackCTA})
 		r.ctas[i] = c
 	}
 	return c
@@ -47,7 +47,7 @@ func (r *Recorder) warp(i, k int32) *warp {
 	w := c.warps[k]
 	if w == nil {
 		w = &warp{rows: map[string][]*row{}}
-		w.track = r.track(report.TraceTrack{Parent: c.track, Name: fmt.Sprintf("warp %d", k), Rank: int(k)})
+		w.track = r.track(report.TraceTrack{Parent: c.track, Name: fmt.Sprintf("warp %d", k), Rank: int(k), Kind: report.TrackWarp})
 		c.warps[k] = w
 	}
 	return w
@@ -64,14 +64,14 @@ type row struct {
 func (x *row) free(at int64) { x.busy, x.until = false, at }
 
 // row returns a row of that name that is free from a time on.
-func (r *Recorder) row(w *warp, name, text string, from int64) *row {
+func (r *Recorder) row(w *warp, kind report.TrackKind, name, text string, from int64) *row {
 	for _, x := range w.rows[name] {
 		if !x.busy && x.until <= from {
 			x.busy = true
 			return x
 		}
 	}
-	x := &row{track: r.track(report.TraceTrack{Parent: w.track, Name: name, Text: text}), busy: true}
+	x := &row{track: r.track(report.TraceTrack{Parent: w.track, Name: name, Text: text, Kind: kind}), busy: true}
 	w.rows[name] = append(w.rows[name], x)
 	return x
 }
@@ -89,6 +89,7 @@ func (r *Recorder) place(pc int32) *place {
 		} else if _, at := r.res.Where(pc); at != nil {
 			p.file, p.line = at.File, at.Line
 		}
+		p.ptx, p.ptxLine = r.res.File(pc), int(r.res.Program.Pos(pc).Line)
 	}
 	r.code[pc] = p
 	return p

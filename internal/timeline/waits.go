@@ -48,7 +48,7 @@ func (r *Recorder) tested(ev *machine.Event) {
 		w.waits[i].seen = r.now.n
 	case !ev.Mbar.OK:
 		w.waits = append(w.waits, &wait{mask: ev.Mask, begin: r.now.n - 1, name: r.names.Mbar(ev.Mbar.Bar, -1), pc: ev.PC,
-			row: r.row(w, "waits", waitsText, r.now.n-1), seen: r.now.n, tests: []test{t}})
+			row: r.row(w, report.TrackWait, "waits", waitsText, r.now.n-1), seen: r.now.n, tests: []test{t}})
 	case i >= 0:
 		x := w.waits[i]
 		x.seen = r.now.n
@@ -98,7 +98,7 @@ func (r *Recorder) asleep(i, k int32, w *warp, lanes uint32) {
 		if !ok || v.Kind == machine.WaitNothing || slices.ContainsFunc(w.waits, func(x *wait) bool { return r.joins(x, &v) }) {
 			continue
 		}
-		x := &wait{mask: v.Mask, begin: r.now.n, name: waitWords[v.Kind], pc: v.PC, row: r.row(w, "waits", waitsText, r.now.n)}
+		x := &wait{mask: v.Mask, begin: r.now.n, name: waitWords[v.Kind], pc: v.PC, row: r.row(w, report.TrackWait, "waits", waitsText, r.now.n)}
 		switch v.Kind {
 		case machine.WaitMbar:
 			for _, t := range v.Tests {
@@ -138,7 +138,7 @@ func (r *Recorder) woken(x *wait, end int64, how string) {
 		return
 	}
 	p := r.place(x.pc)
-	mark := report.TraceMark{Name: "wait: " + x.name, Category: catWait, File: p.file, Line: p.line, Args: []report.TraceArg{{Name: "instruction", Text: p.name}}}
+	mark := report.TraceMark{Name: "wait: " + x.name, Category: catWait, File: p.file, Line: p.line, PTX: p.ptx, PTXLine: p.ptxLine, Args: []report.TraceArg{{Name: "instruction", Text: p.name}}}
 	if len(x.tests) > 0 {
 		mark.Args = append(mark.Args, report.TraceArg{Name: "barrier", Text: x.name}, report.TraceArg{Name: "phase", Number: x.tests[0].phase})
 	}

@@ -1,0 +1,47 @@
+// The tab of the selected event: its facts, who completed it, and what its arrows lead to.
+
+import { clip, counted, el, link } from "./dom.js";
+
+const WORDS = {
+  completed_by: "completed by", completed_in_step: "completed in step", barrier: "mbarrier", until: "waits for",
+  instruction: "instruction", lanes: "lanes", arrivals: "arrivals", bytes: "bytes", reads: "reads", writes: "writes", operation: "operation", group: "group", ended: "ended", phase: "phase",
+};
+
+/** @param {import("./state.js").Shown} shown @returns {Node[]} */
+export function eventTab(shown) {
+  const { run, step } = shown, slice = shown.slice >= 0 ? shown.slice : run.stepEvent(step), out = [];
+  if (slice >= 0) out.push(facts(shown, slice));
+  const events = run.eventsAt(step).filter((e) => e.slice !== slice).slice(0, 100);
+  const list = el("ul.plain");
+  for (const e of events) {
+    const f = run.facts(e.slice);
+    list.append(el("li", {}, `${run.path(f.track)}: ${{ takes: "", begins: "begins ", ends: "ends " }[e.how]}`, link(clip(f.name, 200), () => shown.select(e.slice, step))));
+  }
+  out.push(el("div.card", {}, el("h3", {}, step === 0 ? "Before the first step" : `In step ${step}`), events.length ? list : el("p.quiet", {}, step === 0 ? "Nothing has happened." : "nothing else begins or ends")));
+  return out;
+}
+
+/** @param {import("./state.js").Shown} shown @param {number} slice */
+function facts(shown, slice) {
+  const { run } = shown, f = run.facts(slice), rows = el("dl.facts");
+  const add = (name, ...value) => rows.append(el("dt", {}, name), el("dd", {}, ...value));
+  add("where", run.path(f.track));
+  add("steps", f.end - f.start <= 1 ? String(f.end) : "", f.end - f.start > 1 ? link(String(f.start + 1), () => shown.select(slice)) : null, f.end - f.start > 1 ? " to " : null, f.end - f.start > 1 ? link(String(f.end), () => shown.select(slice, f.end), `Go to step ${f.end}, with which it ends`) : null);
+  if (f.place) add("line", `${clip(f.place.file, 200)}:${f.place.line}`);
+  for (const a of f.args) {
+    const value = clip(String(a.value), 1000);
+    if (a.name === "completed_in_step") add(WORDS[a.name], link(value, () => shown.go(Number(a.value))));
+    else if (a.name === "ended_by" && f.end > 0) add("ended by", `${value}, `, link(`step ${f.end}`, () => shown.go(f.end), `Go to step ${f.end}: ${value}`));
+    else add(WORDS[a.name] ?? a.name.replaceAll("_", " "), value);
+  }
+  for (const [title, list, side] of [["orders", f.from, "target"], ["after", f.to, "source"]]) {
+    const known = list.filter((a) => run.marks.leaves[a] && run.marks.ends[a]);
+    if (!known.length) continue;
+    const links = known.slice(0, 20).flatMap((a) => {
+      const other = run.arrowEnds(a)[side], o = run.facts(other);
+      return [link(`${clip(o.name, 100)} of ${run.path(o.track)}`, () => shown.select(other, side === "source" ? o.end : undefined)), el("br")];
+    });
+    add(title, ...links, known.length > 20 ? counted(known.length - 20, "more", "more") : null);
+  }
+  return el("div.card.wide", {}, el("h3", {}, clip(f.name, 300)), rows);
+}

@@ -1,0 +1,104 @@
+// The finding in words: what is wrong, where, what is missing, what mends it, and the steps
+// that lead to it.
+
+import { clip, counted, el, link } from "./dom.js";
+
+/** Who waits, in words: warps that wait at one line for one thing are one entry. @param {*[]} waiting */
+function waits(waiting) {
+  const groups = new Map();
+  for (const w of waiting) {
+    const s = w.site, key = `CTA (${(s.cta ?? []).join(",")}) waits at line ${s.ptx?.line ?? "?"} for ${w.for}${w.owed ? `: ${w.owed}` : ""}`;
+    groups.set(key, [...(groups.get(key) ?? []), s.warp]);
+  }
+  return [...groups].map(([what, warps]) => `${warps.length === 1 ? "warp" : "warps"} ${warps.join(", ")} of ${what}`);
+}
+
+export class Story {
+  /** @param {HTMLElement} place @param {import("./state.js").Shown} shown @param {*} report */
+  constructor(place, shown, report) {
+    this.place = place;
+    this.shown = shown;
+    this.report = report;
+    shown.listen((changes) => {
+      if (changes.has("finding") || changes.has("run")) this.show();
+      if (changes.has("step")) this.now();
+    });
+    this.show();
+  }
+
+  /** The run that shows the finding at hand, or undefined. */
+  get info() {
+    const f = this.report.findings[this.shown.finding];
+    return this.shown.runs.find((r) => (f ? r.info.finding === f.id : true))?.info;
+  }
+
+  show() {
+    const f = this.report.findings[this.shown.finding];
+    this.place.replaceChildren(...(f ? this.finding(f) : this.clean()));
+    this.now();
+  }
+
+  clean() {
+    const run = this.shown.run.info, words = [el("p.headline", {}, this.report.verdict === "clean" ? "No finding: this is one run of the launch." : "No finding in what was checked.")];
+    words.push(el("p", {}, clip(this.report.summary, 2000)));
+    for (const g of this.report.gaps ?? []) words.push(el("p.missing", {}, el("b", {}, "not decided "), clip(g.text ?? g.what ?? "", 1000)));
+    if (run.steps === 0) words.push(el("p", {}, "The run has no steps."));
+    return [el("div.said", {}, ...words), this.steps(run)];
+  }
+
+  /** @param {*} f the finding */
+  finding(f) {
+    const info = this.info, said = el("div.said", {});
+    said.append(el("p.headline", {}, el("span.kind", {}, clip(f.kind, 200)), f.severity === "error" ? " " : ` (${clip(f.severity, 100)}) `, clip(f.headline, 2000)));
+    if (f.accepted) said.append(el("p.accepted", {}, el("b", {}, "accepted "), clip(f.accepted, 1000)));
+    const sites = el("ol.sites", {});
+    f.sites.forEach((s, i) => sites.append(this.site(s, i, info)));
+    said.append(sites);
+    if (f.missing) said.append(el("p.missing", {}, el("b", {}, "missing "), clip(f.missing, 2000)));
+    if (f.fix) said.append(el("p.fix", {}, el("b", {}, "fix "), clip(f.fix, 2000)));
+    for (const t of (f.ledger ?? []).slice(0, 4)) said.append(el("p", {}, el("b", {}, "barrier "), clip(t, 1000)));
+    const more = [...(f.ledger ?? []).slice(4), ...waits(f.waiting ?? []), ...(f.notes ?? [])];
+    if (more.length) said.append(el("details", {}, el("summary", {}, counted(more.length, "more fact")), el("ul", {}, ...more.slice(0, 200).map((t) => el("li", {}, clip(t, 1000))))));
+    said.append(el("p.quiet", {}, `seen in ${f.seen} of ${counted(this.report.schedules.length, "schedule")}, first in ${f.schedule}; PTX ISA ${f.section}`));
+    if (!info) said.append(el("p.missing", {}, "This page shows the run of another finding. To see this one’s: ", el("code", {}, clip(f.replay.replace("muster replay", "muster view"), 500))));
+    return [said, this.steps(info)];
+  }
+
+  site(site, i, info) {
+    const steps = (info?.sites ?? []).filter((x) => x.site === i).map((x) => x.step), line = el("li", {}, el("b.role", {}, site.role), " ");
+    const where = [site.operation, site.cta && `CTA (${site.cta.join(",")})`, site.warp >= 0 && `warp ${site.warp}`, site.lanes && `lane ${site.lanes}`].filter(Boolean).join(", ");
+    if (site.ptx) line.append(el("code", {}, clip(site.ptx.text, 300)), ` line ${site.ptx.line}`);
+    const source = site.source?.[site.source.length - 1];
+    if (source) line.append(` · ${clip(source.file, 200)}:${source.line}`);
+    line.append(el("span.quiet", {}, ` ${clip([where, site.memory?.text].filter(Boolean).join(", "), 500)} `));
+    for (const n of [...new Set(steps)]) line.append(link(`step ${n}`, () => this.shown.go(n), `Go to step ${n}: ${site.role}`), " ");
+    return line;
+  }
+
+  /** The steps in words, as links. @param {*} info of the run, or undefined */
+  steps(info) {
+    const words = info?.words ?? [];
+    this.links = [];
+    if (!words.length) return el("div.steps", {});
+    const list = el("ol.words", {});
+    for (const w of words) {
+      const b = el(w.site != null ? "button.word.site" : "button.word", { type: "button", click: () => this.shown.go(w.step) }, el("span.number", {}, w.first && w.first < w.step ? `${w.first}–${w.step}` : w.step), " ", clip(w.text, 600));
+      this.links.push({ step: w.step, b });
+      list.append(el("li", {}, b));
+    }
+    return el("div.steps", {}, el("h2", {}, "How it comes to it"), list);
+  }
+
+  /** Marks the step in words at which the page stands. */
+  now() {
+    let last = null;
+    for (const x of this.links ?? []) {
+      x.b.removeAttribute("aria-current");
+      if (x.step <= this.shown.step) last = x;
+    }
+    if (!last) return;
+    last.b.setAttribute("aria-current", "step");
+    const box = last.b.closest(".steps"), top = last.b.offsetTop - box.offsetTop;
+    if (top < box.scrollTop || top + last.b.offsetHeight > box.scrollTop + box.clientHeight) box.scrollTop = Math.max(0, top - box.clientHeight / 2);
+  }
+}

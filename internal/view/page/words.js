@@ -1,0 +1,20 @@
+// A step in words, for the line at the foot and for screen readers.
+
+import { clip, count } from "./dom.js";
+
+/** @param {import("./model.js").Run} run @param {number} step @returns {string} */
+export function stepWords(run, step) {
+  if (step === 0) return "Before the first step";
+  const s = run.stepSlice(step);
+  const said = [];
+  if (s >= 0) {
+    const f = run.facts(s);
+    said.push(`${run.path(f.track)}: ${f.name}${f.place ? ` at ${f.place.file.split("/").pop()}:${f.place.line}` : ""}`);
+  }
+  for (const e of run.eventsAt(step)) {
+    if (e.slice === s || e.how === "takes" || said.length > 4) continue;
+    const f = run.facts(e.slice);
+    if (f.category !== "wait" || e.how === "ends") said.push(`${f.name} ${e.how} (${run.path(f.track)})`);
+  }
+  return clip(`Step ${count(step)} of ${count(run.steps)}: ${said.join("; ") || "no warp goes on"}`, 500);
+}
