@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -747,8 +748,8 @@ func TestErrorsFull(t *testing.T) {
 func TestSignals(t *testing.T) {
 	b := newBench(t)
 	for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGQUIT, syscall.SIGTERM, syscall.SIGHUP} {
-		if typed(sig) {
-			continue // this is the foreground of a terminal
+		if typed(sig) || signal.Ignored(sig) {
+			continue // this is the foreground of a terminal, or runs below nohup
 		}
 		done := make(chan bool)
 		var o *Options
