@@ -133,6 +133,9 @@ func putBad(t *testing.T, name, text string) {
 // TestBadInput runs many wrong command lines: none may crash or hang, and each must say in one
 // line, in this project's words, what is wrong and where.
 func TestBadInput(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it has no goroutines of its own, and the race detector takes minutes")
+	}
 	badDir(t)
 	all := 0
 	for _, group := range []struct {

@@ -13,6 +13,9 @@ import (
 // TestMended holds docs/mended.md to the kernels: what an agent changed mends the launch, and the
 // results are those that the launch file expects.
 func TestMended(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it has no goroutines of its own, and the race detector takes minutes")
+	}
 	t.Chdir("../..")
 	page, err := os.ReadFile("docs/mended.md")
 	if err != nil {

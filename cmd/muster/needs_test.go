@@ -79,6 +79,9 @@ func TestAtLeast(t *testing.T) {
 // TestDecidedOfKernels: of kernels as compilers make them, checked with a small budget, the
 // pairs that are open are named, in the order of the text, each at a line, whatever --jobs is.
 func TestDecidedOfKernels(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it has no goroutines of its own, and the race detector takes minutes")
+	}
 	for _, name := range []string{"last_block", "staged"} {
 		r := reported(t, []string{"check", "../../examples/corpus/" + name + ".yaml", "--schedules", "8", "--jobs", "1"})
 		d := r.Decided
