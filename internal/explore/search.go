@@ -16,8 +16,8 @@ import (
 // prefix, and then goes on freely. touch.go defines which steps depend on each other,
 // trace.go which pairs of a run's steps are races that can be reversed.
 //
-// Only interleavings are explored: whether the memory model of the ISA has outcomes
-// that no interleaving shows is the question of package outcome.
+// Only interleavings are explored, unless Space.Allows is set: whether the memory model of
+// the ISA has outcomes that no interleaving shows is the question of package outcome.
 type Search struct {
 	space  *Space
 	limits Limits
@@ -38,6 +38,9 @@ type Space struct {
 	Fork func(o machine.Observer) *machine.Machine
 	// Watch returns the watcher of the next run.
 	Watch func() Watcher
+	// Allows, if set, makes the search one of executions (execution.go): it reports whether
+	// the axioms allow a choice in the run that a Watcher follows. Machines keep versions.
+	Allows func(w Watcher, m *machine.Machine, c machine.Choice) bool
 	// Stop, if set, is asked in the middle of steps, too; a run that it ends is
 	// discarded.
 	Stop func() bool
@@ -85,6 +88,7 @@ type node struct {
 	ways  []machine.Choice // enabled there
 	since []machine.Choice // processes not enabled in the state before
 	taken machine.Choice
+	alts  []machine.Choice // the other choices of the process that is taken
 	todo  []machine.Choice // processes still to be tried
 	done  []*step          // that were tried, in order
 	sleep []*step          // the sleep set: equivalent runs were made already
@@ -191,6 +195,11 @@ func (s *Search) next() bool {
 	for n := len(s.nodes); n > 0; n-- {
 		at := s.nodes[n-1]
 		at.done = append(at.done, s.steps[n-1])
+		if len(at.alts) > 0 {
+			at.taken, at.alts = at.alts[0], at.alts[1:]
+			s.nodes, s.steps, s.fresh = s.nodes[:n], s.steps[:n-1], n-1
+			return true
+		}
 		for len(at.todo) > 0 {
 			p := at.todo[0]
 			at.todo = at.todo[1:]
@@ -199,7 +208,7 @@ func (s *Search) next() bool {
 			}
 			// What other units try counts as tried before it.
 			at.done, at.later = append(at.done, at.later...), nil
-			at.taken = at.way(p)
+			at.take(at.way(p))
 			s.nodes, s.steps, s.fresh = s.nodes[:n], s.steps[:n-1], n-1
 			return true
 		}
@@ -210,7 +219,7 @@ func (s *Search) next() bool {
 // way returns the choice of a process at the state.
 func (n *node) way(p machine.Choice) machine.Choice {
 	for _, c := range n.ways {
-		if process(c) == p {
+		if process(c) == p && n.open(c) {
 			return c
 		}
 	}
@@ -223,7 +232,11 @@ func (n *node) can(p machine.Choice) bool {
 
 func (n *node) tried(p machine.Choice) bool { return holds(n.done, p) || holds(n.later, p) }
 
-func (n *node) asleep(p machine.Choice) bool { return holds(n.sleep, p) }
+// asleep reports whether all that begins with a process was tried before: none of its choices
+// is open.
+func (n *node) asleep(p machine.Choice) bool {
+	return holds(n.sleep, p) && !slices.ContainsFunc(n.ways, func(c machine.Choice) bool { return process(c) == p && n.open(c) })
+}
 
 func holds(list []*step, p machine.Choice) bool {
 	return slices.ContainsFunc(list, func(s *step) bool { return process(s.choice) == p })
@@ -248,7 +261,7 @@ func (s *Search) run(stop func() bool) bool {
 	left := false
 	for d := s.fresh; ; d++ {
 		if d == len(s.nodes) {
-			n, more := s.arrive(m)
+			n, more := s.arrive(m, w)
 			if n == nil {
 				left = more
 				break
@@ -278,8 +291,11 @@ func (s *Search) run(stop func() bool) bool {
 	s.count.Schedules++
 	path := make([]machine.Choice, len(s.nodes))
 	for i, n := range s.nodes {
-		if path[i] = n.taken; n.taken.Kind == machine.Start {
+		switch path[i] = n.taken; n.taken.Kind {
+		case machine.Start:
 			path[i].CTA = s.steps[i].first
+		case machine.Run, machine.Alone:
+			path[i].Op = 0
 		}
 	}
 	c.step = nil
@@ -293,8 +309,8 @@ func (s *Search) run(stop func() bool) bool {
 
 // arrive makes the node of the state that m is in. It returns none at the end of a
 // run, and (left) where every enabled process is asleep.
-func (s *Search) arrive(m *machine.Machine) (n *node, left bool) {
-	n = &node{ways: ways(m)}
+func (s *Search) arrive(m *machine.Machine, w Watcher) (n *node, left bool) {
+	n = &node{ways: s.ways(m, w)}
 	if len(n.ways) == 0 {
 		return nil, false
 	}
@@ -315,19 +331,15 @@ func (s *Search) arrive(m *machine.Machine) (n *node, left bool) {
 			}
 		}
 		if s.limits.Preemptions == 0 { // else a sleeping one may have cost less
-			for _, q := range slices.Concat(before.sleep, before.done) {
-				if !by.dependent(q) {
-					n.sleep = append(n.sleep, q)
-				}
-			}
+			n.sleep = stillAsleep(slices.Concat(before.sleep, before.done), by)
 		}
 	}
 	pick := -1
 	for i, c := range n.ways {
 		switch p := process(c); {
-		case n.asleep(p):
+		case !n.open(c):
 		case (p == last || s.limits.Preemptions != 0 && n.goesOn(p)) && c.Kind != machine.GiveUp:
-			n.taken = c
+			n.take(c)
 			return n, false
 		case pick < 0 || reluctance(c) < reluctance(n.ways[pick]):
 			pick = i
@@ -336,7 +348,7 @@ func (s *Search) arrive(m *machine.Machine) (n *node, left bool) {
 	if pick < 0 {
 		return nil, true
 	}
-	n.taken = n.ways[pick]
+	n.take(n.ways[pick])
 	return n, false
 }
 
@@ -511,7 +523,7 @@ func blocked(m *machine.Machine) []*step {
 // leaves what it found.
 func looks(s *step) bool {
 	for i := range s.accesses {
-		if x := &s.accesses[i]; x.role != reads && x.role != tests && x.poll == nil {
+		if x := &s.accesses[i]; x.role != reads && x.role != tests && x.poll == nil && !x.word {
 			return false
 		}
 	}

@@ -71,6 +71,12 @@ type touch struct {
 	was   uint64
 	known bool // was is valid
 	sums  bool // a reduction that adds
+
+	// In an exploration of executions: a strong access to a word takes a version of it
+	// (machine.Version), whatever the order of the steps. gets: it reads the version from;
+	// puts: it writes the version made.
+	word, gets, puts bool
+	from, made       machine.Version
 }
 
 // A footprint is what one step touches.
@@ -95,6 +101,9 @@ func (a *touch) dependent(b *touch) bool {
 	}
 	switch a.object {
 	case bytes:
+		if a.word && b.word {
+			return false // see execution.go
+		}
 		return a.lo < b.hi && b.lo < a.hi && (a.role != reads || b.role != reads) && !a.commutes(b)
 	case phases:
 		// One of them may have been taken from an earlier state, and more was charged
@@ -150,6 +159,8 @@ type step struct {
 	polls bool
 	met   []machine.Choice // splits of the warp that joined the one that ran
 	first int32            // of a start: the first CTA that starts
+	// woken: of a step that sleeps, the versions of its word that came since it was tried.
+	woken []machine.Version
 }
 
 type warpLanes struct {
@@ -223,7 +234,7 @@ func (c *collector) take1(m *machine.Machine, choice machine.Choice) *step {
 				at.Tests = nil
 			}
 		}
-		if choice.Kind == machine.Alone {
+		if choice.Kind == machine.Alone || choice.Kind == machine.Pick {
 			was = apart(was, choice.Lane)
 		}
 		m.Step(choice)
@@ -409,6 +420,10 @@ func (c *collector) first(m *machine.Machine, cta int32) int32 { return m.Cluste
 
 // access takes an access of lanes, in as few ranges as it makes.
 func (c *collector) access(m *machine.Machine, ev *machine.Event) {
+	if m.KeepsVersions() && ev.Sem != machine.Weak && ev.Proxy == machine.Generic {
+		c.words(m, ev)
+		return
+	}
 	poll := c.prog.Polls()[ev.PC]
 	c.step.polls = c.step.polls || poll != nil
 	r, label := reads, int64(0)

@@ -271,8 +271,9 @@ func (a *arrow) held(c machine.Choice) {
 
 // process names the agent that takes a choice, whatever the outcome.
 func process(c machine.Choice) machine.Choice {
-	if c.Kind == machine.GiveUp || c.Kind == machine.Alone {
-		c.Kind = machine.Run
+	switch c.Kind {
+	case machine.GiveUp, machine.Alone, machine.Run, machine.Pick:
+		c.Kind, c.Op = machine.Run, 0
 	}
 	return c
 }
@@ -318,7 +319,9 @@ func (a *arrow) depend(x *touch) {
 		for line := x.lo >> x.lineBits(); line <= (x.hi-1)>>x.lineBits(); line++ {
 			list := t.lines[lineKey{x.mem, line}]
 			for i := len(list) - 1; i >= 0; i-- {
-				if list[i].dependent(x) {
+				if x.word && list[i].touch.word {
+					a.word(x, &list[i])
+				} else if list[i].dependent(x) {
 					a.meet = append(a.meet, list[i].step)
 				}
 			}
@@ -778,7 +781,7 @@ func (t *trace) uncovered(list []toucher, by *toucher) []toucher {
 	out := list[:0]
 	for _, o := range list {
 		inside := x.lo <= o.touch.lo && o.touch.hi <= x.hi
-		if !inside || x.role == reads && o.touch.role != reads || !t.before[by.step].has(o.step) {
+		if o.touch.word || !inside || x.role == reads && o.touch.role != reads || !t.before[by.step].has(o.step) {
 			out = append(out, o)
 			continue
 		}

@@ -248,13 +248,19 @@ func (x *ctx) perform(a *access, at where, row bool) {
 		x.accessEvent(a, at, row)
 	}
 	if a.acc&Write != 0 {
-		x.store(a, at, row)
+		if x.m.versioned(a) {
+			x.storeVersions(a, at)
+		} else {
+			x.store(a, at, row)
+		}
 		if u := x.m.undefined(); u != nil {
 			u.stored(x, a, at)
 		}
 		return
 	}
-	x.load(a, at, row)
+	if !x.picks || !x.loadVersion(a, at) {
+		x.load(a, at, row)
+	}
 	if u := x.m.undefined(); u != nil {
 		u.loaded(x, a, at)
 	}
@@ -331,6 +337,7 @@ func (x *ctx) accessEvent(a *access, at where, row bool) {
 	ev.SemDefaulted, ev.ScopeDefaulted = a.semDefaulted, a.scopeDefaulted
 	ev.Mem, ev.Size, ev.Addr, ev.Init = at.mem, a.size, &m.addr, at.mask
 	ev.Val, ev.storing, ev.by, ev.Part, ev.Whole = nil, nil, x, 0, 0
+	ev.Picks, ev.Pick = x.picks, x.pick
 	if a.acc == Write && a.atom == atomNone {
 		ev.storing = a
 	}
@@ -553,7 +560,11 @@ func (x *ctx) polled(a *access, at where) {
 		for o := int32(0); o < a.size; o += 8 {
 			n := min(a.size-o, 8)
 			adr := x.m.addr[i] + uint64(o)
-			x.s.note(await{pc: x.s.pc, mem: at.mem, addr: adr, size: n, val: at.r.load(adr-at.r.base, n), lanes: at.mask})
+			val := at.r.load(adr-at.r.base, n)
+			if lo, _, ok := x.picked(Word{at.mem, x.m.addr[i], a.size}); ok {
+				val = lo // and it may read the newer one, when it comes here again
+			}
+			x.s.note(await{pc: x.s.pc, mem: at.mem, addr: adr, size: n, val: val, lanes: at.mask})
 		}
 	}
 }

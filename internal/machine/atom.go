@@ -235,6 +235,10 @@ func (x *ctx) atomLane(in *instr, a *access, at where, l int) bool {
 		} else {
 			old.lo = r.load(o, a.elem)
 		}
+		word := Word{at.mem, x.m.addr[l] + uint64(e*a.elem), a.elem}
+		if lo, hi, ok := x.picked(word); ok {
+			old = wideValue{lo, hi}
+		}
 		var was [2]shade
 		u := x.m.undefined()
 		if u != nil {
@@ -256,10 +260,15 @@ func (x *ctx) atomLane(in *instr, a *access, at where, l int) bool {
 			}
 			now.lo = combine(a.atom, a.t, mem, old.lo, b.lo)
 		}
-		if a.t == b128 {
+		switch kept := x.m.versioned(a); {
+		case kept && a.atom == atomCas && old != b: // a read (ISA 8.4)
+			now = old
+		case kept && !x.addVersion(word, l, now.lo, now.hi, true):
+			changed = true // memory holds a later version
+		case a.t == b128:
 			r.store(o, 8, now.lo, owner)
 			r.store(o+8, 8, now.hi, owner)
-		} else {
+		default:
 			r.store(o, a.elem, now.lo, owner)
 		}
 		if u != nil {

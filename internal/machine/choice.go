@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 )
 
 // The machine's interface to exploration: list the choices of a state, take one,
@@ -15,7 +16,7 @@ type Choice struct {
 	CTA  int32
 	Warp int32
 	Lane int8  // lowest lane of the split
-	Op   int64 // the operation, for Milestone and Refuse
+	Op   int64 // the operation, for Milestone and Refuse; the Version, for Pick
 }
 
 // A ChoiceKind says what a Choice does.
@@ -38,6 +39,9 @@ const (
 	// operation on an mbarrier before which the split stands: the threads of a warp
 	// are no unit (ISA 3.2).
 	Alone
+	// Pick is Alone, or Run of one lane, where the access reads the version that Op names, or
+	// follows it in coherence order, and not the last: see version.go.
+	Pick
 	// Part makes lanes that diverge reconverge, from here on, only where they wait for
 	// each other: see KeepApart. It is possible in every state, and Enabled never lists
 	// it.
@@ -59,6 +63,8 @@ func (c Choice) String() string {
 		return fmt.Sprintf("g%d.%d.%d", c.CTA, c.Warp, c.Lane)
 	case Alone:
 		return fmt.Sprintf("a%d.%d.%d", c.CTA, c.Warp, c.Lane)
+	case Pick:
+		return fmt.Sprintf("o%d.%d.%d<%s", c.CTA, c.Warp, c.Lane, Version(c.Op))
 	case Milestone:
 		return fmt.Sprintf("m%d", c.Op)
 	case Refuse:
@@ -109,8 +115,12 @@ func (m *Machine) Step(c Choice) {
 		if c.Kind == GiveUp && (s == nil || s.state != atPoint || !m.mayGiveUp(w, s)) {
 			return // offered before another split gave up and merged with it
 		}
-		if c.Kind == Alone {
+		switch c.Kind {
+		case Alone:
 			s = w.alone(s, c.Lane)
+		case Pick:
+			s = w.alone(s, c.Lane)
+			m.pick = (*Version)(&c.Op)
 		}
 		m.step(w, s, c.Kind == GiveUp)
 	}
@@ -357,6 +367,15 @@ func ParseChoice(text string) (Choice, error) {
 			c.Kind = Alone
 		}
 		_, err = fmt.Sscanf(rest, "%d.%d.%d", &c.CTA, &c.Warp, &c.Lane)
+	case 'o':
+		c.Kind = Pick
+		place, of, found := strings.Cut(rest, "<")
+		if _, err = fmt.Sscanf(place, "%d.%d.%d", &c.CTA, &c.Warp, &c.Lane); err != nil || !found {
+			return c, bad
+		}
+		var v Version
+		v, err = parseVersion(of)
+		c.Op = int64(v)
 	case 'm', 'n':
 		if c.Kind = Milestone; text[0] == 'n' {
 			c.Kind = Refuse

@@ -451,6 +451,9 @@ type Event struct {
 	PC    int32
 	Mem   MemID
 	Size  int32 // bytes a lane
+	// Picks: the lane takes the version Pick of its word, and not the last (version.go).
+	Picks bool
+	Pick  Version
 	Span  Span
 	// Load, of EvTensorUsed, is Op.ID of the load.
 	Load int64

@@ -124,6 +124,8 @@ type Machine struct {
 	exhausted int32  // 1 + the PC of a test that reached the limit of GiveUps
 	circleAt  int64  // instructions after which a circle is searched for: circle.go
 	window    *window
+	versions  *versions // of words, in an exploration of executions
+	pick      *Version  // that the next step takes
 
 	stopNow func() bool // StopWhen's
 	pace    int64       // work between two calls of it
@@ -397,6 +399,7 @@ func (m *Machine) Clone() *Machine {
 	c.params = slices.Clone(m.params) // an access moves its region for a moment: private
 	c.dead = append([]int32(nil), m.dead...)
 	c.x, c.hashed = ctx{}, nil
+	c.versions = m.versions.clone()
 	if m.window != nil {
 		v := *m.window
 		v.seen = maps.Clone(v.seen)

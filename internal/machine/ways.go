@@ -21,17 +21,19 @@ func (m *Machine) Ways(buf []Choice) []Choice {
 				c := Choice{Kind: Run, CTA: i, Warp: w.index, Lane: int8(lowest(s.mask))}
 				if poll := m.pollOf(s); poll != nil {
 					// A poll's reads before its last have no effect.
-					if ends := m.pollEnds(w, s, poll); ends != 0 && m.parts(s) {
+					if ends := m.pollEnds(w, s, poll); ends != 0 && (m.parts(s) || m.severalWords(s)) {
 						buf = appendLanes(buf, c, ends)
 					} else if ends != 0 {
 						buf = append(buf, c)
 					}
+					buf = m.picks(w, s, buf)
 				} else if m.ready(w, s) {
-					if m.parts(s) {
+					if m.parts(s) || m.severalWords(s) {
 						buf = appendLanes(buf, c, s.mask)
 					} else {
 						buf = append(buf, c)
 					}
+					buf = m.picks(w, s, buf)
 				} else if s.state == atPoint && m.fails(s) && m.mayGiveUp(w, s) {
 					c.Kind = GiveUp
 					buf = append(buf, c)

@@ -42,6 +42,8 @@ type access struct {
 	from int
 	// half: the first dealloc of a pair, whose second is checked against the same.
 	half bool
+	// loose: see Tracker.loosely.
+	loose bool
 }
 
 func (t *Tracker) who(c, w int32) uint32 { return uint32(c)*uint32(t.cfg.Warps) + uint32(w) + 1 }
@@ -55,7 +57,7 @@ func (t *Tracker) begin(c *cta, w int32) *access {
 	ac.views = [3]*clock{}
 	ac.lane, ac.crossed = 0, [3]*crossing{}
 	ac.moment, ac.all = nil, nil
-	ac.settled, ac.half = 0, false
+	ac.settled, ac.half, ac.loose = 0, false, false
 	ac.st = stamp{who: t.who(c.index, w), time: ac.warp.time}
 	return ac
 }
@@ -96,6 +98,7 @@ func (t *Tracker) onAccess(ev *machine.Event) {
 	if ac.write && !ac.st.strong() && !t.cfg.MustOnly {
 		ac.st.turn, ac.st.root = 1, 1
 	}
+	ac.loose = ac.st.strong() && t.loosely(ev)
 	if ev.Proxy == machine.Constant {
 		ac.proxy = machine.Constant
 		ac.st.what |= constantRead

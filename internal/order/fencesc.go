@@ -15,6 +15,9 @@ import (
 // Fence-SC is total, so it would hide the race of any kernel that fences on both
 // sides and never looks.
 func (t *Tracker) scFence(c *cta, ev *machine.Event, mask uint32) bool {
+	if t.cfg.Executions {
+		return t.inOrder(c, ev, mask)
+	}
 	w := &c.warps[ev.Warp]
 	if !t.cfg.MustOnly {
 		t.fenced = true

@@ -21,6 +21,7 @@ type location struct {
 // those before it in coherence order, learned of accesses that did not see them.
 type locState struct {
 	loc    location
+	name   machine.Version // with Config.Executions
 	set    relSet
 	over   []lesson
 	writer int32 // CTA of the last write
@@ -233,12 +234,17 @@ func (t *Tracker) readLocation(c *cta, ev *machine.Event, lane int, loc location
 	if len(t.locs.m) == 0 {
 		return
 	}
-	s := t.locs.find(loc)
+	find := t.locs.find
+	if t.cfg.Executions {
+		find = func(l location) *locState { return t.locs.version(l, ev) }
+	}
+	s := find(loc)
 	if s == nil {
 		return
 	}
 	if t.locs.owner != t.id {
-		s = t.writeLocs().find(loc)
+		t.writeLocs()
+		s = find(loc)
 	}
 	t.readState(c, ev, lane, loc, scope, what, s)
 }
@@ -290,8 +296,11 @@ func (t *Tracker) acquireEarlier(a *acquirer, loc location) {
 
 // writeLocation makes a lane's strong write the one that later reads see.
 func (t *Tracker) writeLocation(c *cta, ev *machine.Event, lane int, loc location, scope machine.Scope) {
+	if t.cfg.Executions {
+		t.writeState(c, ev, lane, scope, t.newVersion(ev, lane, loc))
+		return
+	}
 	w := &c.warps[ev.Warp]
-	rmw := ev.Access&machine.Update != 0
 	lax := !releases(ev.Sem) && !w.fencedBy(1<<lane)
 	s := t.locs.find(loc)
 	if s == nil && lax && t.locs.lax >= maxLax {
@@ -307,6 +316,13 @@ func (t *Tracker) writeLocation(c *cta, ev *machine.Event, lane int, loc locatio
 			}
 		}
 	}
+	t.writeState(c, ev, lane, scope, s)
+}
+
+// writeState makes the state of a location that of a lane's strong write.
+func (t *Tracker) writeState(c *cta, ev *machine.Event, lane int, scope machine.Scope, s *locState) {
+	w := &c.warps[ev.Warp]
+	rmw := ev.Access&machine.Update != 0
 	who := int32(t.who(c.index, ev.Warp))
 	if rmw {
 		t.chain(s, c.index, scope)

@@ -23,7 +23,7 @@ const lastTurn = 1<<8 - 1
 // sees gives a strong read the turns that it observes.
 func (t *Tracker) sees(ac *access, last *stamp) {
 	ac.st.turn, ac.st.root = 0, 0
-	if last.turn != 0 && t.linked(last, ac) {
+	if last.turn != 0 && !ac.loose && t.linked(last, ac) {
 		ac.st.turn, ac.st.root = last.turn, last.root
 	}
 }
@@ -57,7 +57,7 @@ func (t *Tracker) number(ac *access, last *stamp) {
 	}
 	n := last.turn + 1
 	ac.st.turn, ac.st.root = n, n
-	if n != 1 && ac.st.what&uint8(machine.Update) != 0 && t.linked(last, ac) {
+	if n != 1 && ac.st.what&uint8(machine.Update) != 0 && !ac.loose && t.linked(last, ac) {
 		ac.st.root = last.root
 	}
 }

@@ -13,6 +13,9 @@ type Config struct {
 	// MustOnly leaves out what only this run's schedule decided: which write
 	// a strong read saw, and Fence-SC order.
 	MustOnly bool
+	// Executions: the machine keeps versions of words, and strong accesses take any that the
+	// axioms allow (execution.go).
+	Executions bool
 	// Ends, with MustOnly, reports the reads that end a wait for the value that they
 	// are about to see: they see it in every schedule.
 	Ends func(m Memory, ev *machine.Event, lane int) bool
@@ -82,8 +85,9 @@ type Tracker struct {
 	locs     locTable
 	found    log
 	fences   []FenceNote
-	fenced   bool // fence.sc operations are noted: fencesc.go
-	reds     bool // there were reductions: unseen.go
+	fenced   bool     // fence.sc operations are noted: fencesc.go
+	reds     bool     // there were reductions: unseen.go
+	made     []scMade // with Config.Executions
 
 	// Scratch of the event at hand; never part of the state.
 	mem  Memory
@@ -220,6 +224,7 @@ func (t *Tracker) Clone() *Tracker {
 	d.locs = t.locs.clone()
 	d.found = t.found.clone()
 	d.fences = append([]FenceNote(nil), t.fences...)
+	d.made = slices.Clip(t.made)
 	d.ac, d.tmp, d.buf, d.gone, d.set, d.over, d.alike = access{}, know{}, nil, nil, nil, nil, repeats{off: t.alike.off}
 	return &d
 }

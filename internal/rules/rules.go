@@ -195,6 +195,8 @@ type Config struct {
 	Program *machine.Program
 	// MustOnly leaves out orderings that only the schedule of the run decided.
 	MustOnly bool
+	// Executions is order.Config's.
+	Executions bool
 	// Equal, Ends, Round, Looks, Strong and Pairs are order.Config's.
 	Equal  func(pc int32) bool
 	Ends   func(m order.Memory, ev *machine.Event, lane int) bool
@@ -209,7 +211,7 @@ type Config struct {
 // NewJudge returns a judge for one run of a launch.
 func NewJudge(c Config) *Judge {
 	j := &Judge{Config: c}
-	j.Order = order.New(order.Config{Shape: c.Shape, MustOnly: c.MustOnly, Equal: c.Equal, Ends: c.Ends, Round: c.Round, Looks: c.Looks, Strong: c.Strong, Pairs: c.Pairs, Unused: c.Unused, Invals: invalidates(c.Program)})
+	j.Order = order.New(order.Config{Shape: c.Shape, MustOnly: c.MustOnly, Executions: c.Executions, Equal: c.Equal, Ends: c.Ends, Round: c.Round, Looks: c.Looks, Strong: c.Strong, Pairs: c.Pairs, Unused: c.Unused, Invals: invalidates(c.Program)})
 	return j
 }
 

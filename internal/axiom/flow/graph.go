@@ -40,6 +40,7 @@ type graph struct {
 	base   relation // base causality order (8.9.5)
 	causal relation // causality order between overlapping accesses
 	co     relation // coherence order (8.9.6), among events
+	sc     relation // Fence-SC order (8.9.3)
 }
 
 func (e *event) writes() bool { return e.kind == access && e.write && e.ready > 0 }
@@ -481,6 +482,7 @@ func (x *search) fences(g *graph, sc *relation, open [][2]int) {
 		x.cut = true
 		return
 	}
+	g.sc = *sc
 	g.cause()
 	g.co = g.writesIn(&g.causal)
 	if !g.co.close(len(g.ev)) {

@@ -1,0 +1,163 @@
+package explore
+
+import (
+	"math/bits"
+	"slices"
+
+	"muster/internal/machine"
+)
+
+// Executions. Where Space.Allows is set, a strong access to a word of memory has a choice for
+// each version of the word that it may read, or follow in coherence order (machine.Version). A
+// run is then an execution graph of the memory model, built in an order in which each read comes
+// after the write that it reads: the algorithm is that of search.go, with another dependence, as
+// TruSt explores graphs (Kokologiannakis, Marmanis, Gladstein and Vafeiadis, Truly stateless,
+// optimal dynamic partial order reduction, POPL 2022).
+//
+//   - A read comes after the write that it reads. It depends on no other access to its word: which
+//     version it takes does not change with the order of the steps, only which versions there are.
+//     So a write that comes after a read, and need not, is tried before it too, and the read then
+//     takes that version alone: the others it took before.
+//   - Two writes do not depend on each other: the second takes each place that the axioms leave
+//     it, before and after the first.
+//   - A read-modify-write cannot read what another has read, so each is tried before the other.
+//
+// The choices of one access are tried one after the other, before any other process is: what was
+// tried and may sleep is then the access with all of its versions. It wakes for the version of a
+// write that comes later, and for no other (step.woken).
+
+// ways lists the choices of a state, of an exploration of executions those that the axioms
+// allow. There a choice that takes the last version has its name in Op, too.
+func (s *Search) ways(m *machine.Machine, w Watcher) []machine.Choice {
+	list := ways(m)
+	if s.space.Allows == nil {
+		return list
+	}
+	out := list[:0]
+	for _, c := range list {
+		if !s.space.Allows(w, m, c) {
+			continue
+		}
+		if c.Kind == machine.Run || c.Kind == machine.Alone {
+			if at, _, ok := m.WordOf(c); ok {
+				c.Op = int64(m.Last(at))
+			}
+		}
+		out = append(out, c)
+	}
+	return out
+}
+
+// take takes a choice at the state; the other open ones of its process come next.
+func (n *node) take(c machine.Choice) {
+	n.taken, n.alts = c, nil
+	for _, o := range n.ways {
+		if o != c && process(o) == process(c) && n.open(o) {
+			n.alts = append(n.alts, o)
+		}
+	}
+}
+
+// open reports whether a choice was not tried before: its process is not asleep, or it takes a
+// version that was not there then.
+func (n *node) open(c machine.Choice) bool {
+	for _, q := range n.sleep {
+		if process(q.choice) == process(c) {
+			return takesWord(c) && slices.Contains(q.woken, machine.Version(c.Op))
+		}
+	}
+	return true
+}
+
+func takesWord(c machine.Choice) bool {
+	return c.Kind == machine.Run || c.Kind == machine.Alone || c.Kind == machine.Pick
+}
+
+// stillAsleep returns what of a state's sleeping and tried steps sleeps after a step.
+func stillAsleep(list []*step, by *step) []*step {
+	var out []*step
+	var up []machine.Choice
+	for _, q := range list {
+		made, all := by.wakes(q)
+		if all {
+			up = append(up, process(q.choice))
+			continue
+		}
+		if len(made) > 0 {
+			c := *q
+			c.woken = append(slices.Clip(q.woken), made...)
+			q = &c
+		}
+		out = append(out, q)
+	}
+	if len(up) == 0 {
+		return out
+	}
+	return slices.DeleteFunc(out, func(q *step) bool { return slices.Contains(up, process(q.choice)) })
+}
+
+// wakes returns for which new versions a step wakes one that sleeps; all, if it wakes as a whole.
+func (s *step) wakes(q *step) (made []machine.Version, all bool) {
+	if s.dependent(q) {
+		return nil, true
+	}
+	gets := 0
+	for i := range q.accesses {
+		r := &q.accesses[i]
+		if !r.word || !r.gets {
+			continue
+		}
+		gets++
+		for k := range s.accesses {
+			if w := &s.accesses[k]; w.word && w.puts && w.mem == r.mem && w.lo == r.lo && w.hi == r.hi {
+				made = append(made, w.made)
+			}
+		}
+	}
+	return made, len(made) > 0 && gets > 1
+}
+
+// word relates a step's access of a word to an earlier one.
+func (a *arrow) word(x *touch, o *toucher) {
+	t := o.touch
+	if t.lo >= x.hi || x.lo >= t.hi {
+		return
+	}
+	if t.lo != x.lo || t.hi != x.hi { // accesses that overlap in part are not morally strong
+		if t.puts || x.puts {
+			a.meet = append(a.meet, o.step)
+		}
+		return
+	}
+	if x.gets && t.puts && t.made == x.from {
+		a.must = append(a.must, o.step)
+	}
+	if x.puts && t.gets {
+		a.far = append(a.far, o.step)
+	}
+}
+
+// words takes a strong access of an exploration of executions, word by word.
+func (c *collector) words(m *machine.Machine, ev *machine.Event) {
+	for k := ev.Mask; k != 0; k &= k - 1 {
+		l := bits.TrailingZeros32(k) & 31
+		at := machine.Word{Mem: ev.Mem, Addr: ev.Addr[l], Size: ev.Size}
+		t := touch{object: bytes, role: reads, mem: int32(at.Mem), lo: at.Addr, hi: at.Addr + uint64(at.Size), word: true}
+		if ev.Access&machine.Write == 0 || ev.Access&machine.Update != 0 {
+			t.gets = true
+			if t.from = ev.Pick; !ev.Picks {
+				t.from = m.Last(at)
+			}
+			c.step.polls = true // it needs only the write that it reads
+		}
+		if ev.Access&machine.Write != 0 {
+			t.role, t.puts = writes, true
+			t.made = m.NextVersion(ev.CTA, ev.Warp, l)
+			if ev.Whole > 0 {
+				t.made += machine.Version(ev.Part / ev.Size)
+			}
+		}
+		c.add(t)
+	}
+	c.remote(ev.CTA, ev.Mem)
+}

@@ -1,0 +1,357 @@
+package machine
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+)
+
+// Executions that are no interleavings. A strong read may return a value that has been
+// overwritten, and a strong write may come before others in coherence order (ISA 8.9.6), where
+// the axioms of 8.10 leave that open. A machine that keeps versions holds, beside memory, what
+// strong operations wrote to each word, in coherence order; the last of them is what memory
+// holds. The choice Pick names the version that an access reads, or that it follows: any other
+// access takes the last. The machine offers all versions; which of them the axioms allow is
+// for others to say (package coherence).
+
+// A Version names one write of a word: the lane that made it, and which one of that lane's
+// strong writes it is. Initial is what strong operations found: the contents at the beginning,
+// or what a weak write left.
+type Version int64
+
+// Initial is the version that no strong operation wrote.
+const Initial Version = 0
+
+const (
+	turnBits = 24
+	laneBits = 5
+	warpBits = 6
+)
+
+func version(cta, warp int32, lane int, turn uint32) Version {
+	who := (int64(cta)<<warpBits|int64(warp))<<laneBits | int64(lane)
+	return Version(isWrite | who<<turnBits | int64(turn))
+}
+
+// isWrite marks a version that is not Initial.
+const isWrite = 1 << 62
+
+// By returns the lane that made a version, and how many strong writes it had made before.
+func (v Version) By() (cta, warp int32, lane int8, turn int32) {
+	n := int64(v) &^ isWrite
+	turn = int32(n & (1<<turnBits - 1))
+	n >>= turnBits
+	lane = int8(n & (1<<laneBits - 1))
+	n >>= laneBits
+	return int32(n >> warpBits), int32(n & (1<<warpBits - 1)), lane, turn
+}
+
+func (v Version) String() string {
+	if v == Initial {
+		return "i"
+	}
+	cta, warp, lane, turn := v.By()
+	return fmt.Sprintf("%d.%d.%d:%d", cta, warp, lane, turn)
+}
+
+func parseVersion(text string) (v Version, err error) {
+	if text == "i" {
+		return Initial, nil
+	}
+	var cta, warp, turn int32
+	var lane int8
+	if _, err = fmt.Sscanf(text, "%d.%d.%d:%d", &cta, &warp, &lane, &turn); err != nil {
+		return 0, err
+	}
+	if cta < 0 || warp < 0 || warp >= 1<<warpBits || lane < 0 || lane > 31 || turn < 0 || turn >= 1<<turnBits {
+		return 0, fmt.Errorf("%q names no write", text)
+	}
+	return version(cta, warp, int(lane), uint32(turn)), nil
+}
+
+// A Word is what one strong access of the memory model touches: a scalar, or an element of a
+// vector (ISA 8.2.4).
+type Word struct {
+	Mem  MemID
+	Addr uint64
+	Size int32
+}
+
+// A written is a value of a word.
+type written struct {
+	name   Version
+	lo, hi uint64
+	update bool // by a read-modify-write, which read the one before it
+}
+
+// versions is what a machine keeps of words.
+type versions struct {
+	words map[Word][]written // in coherence order
+	turns map[lanePlace]uint32
+	// shuffled are the words of which some access took another version than the last.
+	shuffled map[Word]bool
+}
+
+type lanePlace struct {
+	cta, warp int32
+	lane      int
+}
+
+func (v *versions) clone() *versions {
+	if v == nil {
+		return nil
+	}
+	c := &versions{words: make(map[Word][]written, len(v.words)), turns: maps.Clone(v.turns), shuffled: maps.Clone(v.shuffled)}
+	for w, list := range v.words {
+		c.words[w] = slices.Clone(list)
+	}
+	return c
+}
+
+// KeepVersions makes the machine, which has not begun, keep the versions of words.
+func (m *Machine) KeepVersions() {
+	m.versions = &versions{words: map[Word][]written{}, turns: map[lanePlace]uint32{}, shuffled: map[Word]bool{}}
+}
+
+// KeepsVersions reports whether KeepVersions was called.
+func (m *Machine) KeepsVersions() bool { return m.versions != nil }
+
+// NextVersion returns the name of the next strong write of a lane.
+func (m *Machine) NextVersion(cta, warp int32, lane int) Version {
+	return version(cta, warp, lane, m.versions.turns[lanePlace{cta, warp, lane}])
+}
+
+// Last returns the version of a word that memory holds.
+func (m *Machine) Last(w Word) Version {
+	list := m.current(w)
+	if len(list) == 0 {
+		return Initial
+	}
+	return list[len(list)-1].name
+}
+
+// Shuffled reports whether some access to a word took another version than the last.
+func (m *Machine) Shuffled(w Word) bool { return m.versions != nil && m.versions.shuffled[w] }
+
+// current returns the versions of a word. Where memory holds something else than the last, a
+// weak operation wrote it since; it ends them: without a race, all that comes later follows it.
+func (m *Machine) current(w Word) []written {
+	list := m.versions.words[w]
+	if n := len(list); n > 0 {
+		if lo, hi := m.contents(w); lo != list[n-1].lo || hi != list[n-1].hi {
+			delete(m.versions.words, w)
+			return nil
+		}
+	}
+	return list
+}
+
+// contents returns what memory holds of a word.
+func (m *Machine) contents(w Word) (lo, hi uint64) {
+	r, off := m.memory(w.Mem, w.Addr)
+	if w.Size == 16 {
+		return r.load(off, 8), r.load(off+8, 8)
+	}
+	return r.load(off, w.Size), 0
+}
+
+// versioned reports whether an access is one of those whose versions are kept.
+func (m *Machine) versioned(a *access) bool {
+	return m.versions != nil && a.sem != Weak && a.proxy == Generic && a.space != spLocal && a.space != spConst && a.space != spParam
+}
+
+// addVersion adds a version that a lane wrote, last or after the one picked, and reports whether
+// memory holds it now.
+func (x *ctx) addVersion(w Word, l int, lo, hi uint64, update bool) (last bool) {
+	m := x.m
+	list := m.current(w)
+	if len(list) == 0 {
+		was, wasHi := m.contents(w)
+		list = []written{{name: Initial, lo: was, hi: wasHi}}
+	}
+	who := lanePlace{x.w.cta, x.w.index, l}
+	turn := m.versions.turns[who]
+	m.versions.turns[who] = turn + 1
+	at := len(list)
+	if x.picks {
+		for i := range list {
+			if list[i].name == x.pick {
+				at = i + 1
+			}
+		}
+	}
+	if last = at == len(list); !last {
+		m.versions.shuffled[w] = true
+	}
+	m.versions.words[w] = slices.Insert(list, at, written{version(who.cta, who.warp, l, turn), lo, hi, update})
+	return last
+}
+
+// picked returns the value of the version that a read picks.
+func (x *ctx) picked(w Word) (lo, hi uint64, ok bool) {
+	if !x.picks {
+		return 0, 0, false
+	}
+	list := x.m.current(w)
+	for i := range list {
+		if list[i].name == x.pick {
+			if i < len(list)-1 {
+				x.m.versions.shuffled[w] = true
+			}
+			return list[i].lo, list[i].hi, true
+		}
+	}
+	return 0, 0, false
+}
+
+// picks appends the choices of a lane of a split that stands before a strong access of one
+// word: the versions of the word other than the last that it could read, or follow. A
+// read-modify-write follows the one that it reads at once, so none that another one has read; and
+// no write comes between such a pair. Of a wait in a loop, those that end it.
+func (m *Machine) picks(w *warp, s *split, buf []Choice) []Choice {
+	if m.versions == nil || s.state != atPoint {
+		return buf
+	}
+	in := &m.prog.code[s.pc]
+	a, ok := in.x.(*access)
+	if !ok || in.class != visible || !m.versioned(a) || a.n != 1 || a.t.packed() {
+		return buf
+	}
+	x := m.enter(w, s)
+	x.addressesOf(a, &m.addr)
+	addr := m.addr
+	poll := m.prog.Polls()[s.pc]
+	for l := range lanesOf(s.mask) {
+		mem, at, ok := x.resolve(a.space, addr[l])
+		if !ok {
+			continue
+		}
+		list := m.current(Word{mem, at, a.size})
+		for i := len(list) - 2; i >= 0; i-- {
+			v := &list[i]
+			writes := a.acc&Write != 0 && !(a.atom == atomCas && x.comparesUnequal(in, a, v, l))
+			if writes && list[i+1].update || poll != nil && !poll.Ends(v.lo, m.ComparedWith(poll, l)) {
+				continue
+			}
+			buf = append(buf, Choice{Kind: Pick, CTA: w.cta, Warp: w.index, Lane: int8(l), Op: int64(v.name)})
+		}
+	}
+	return buf
+}
+
+// comparesUnequal reports whether a compare-and-swap that reads a version fails.
+func (x *ctx) comparesUnequal(in *instr, a *access, v *written, l int) bool {
+	return x.value(a.regs[0], a.t, l) != wideValue{v.lo, v.hi}
+}
+
+// WordOf returns the word that the lane of a choice is about to access by a strong operation
+// whose versions are kept, and what it does there.
+func (m *Machine) WordOf(c Choice) (word Word, does Access, ok bool) {
+	if m.versions == nil || c.Kind != Run && c.Kind != Alone && c.Kind != Pick {
+		return Word{}, 0, false
+	}
+	w := m.ctas[c.CTA].warps[c.Warp]
+	s := w.find(c.Lane)
+	if s == nil || s.state != atPoint {
+		return Word{}, 0, false
+	}
+	a, is := m.prog.code[s.pc].x.(*access)
+	if !is || m.prog.code[s.pc].class != visible || !m.versioned(a) || a.n != 1 {
+		return Word{}, 0, false
+	}
+	x := m.enter(w, s)
+	x.addressesOf(a, &m.addr)
+	mem, at, is := x.resolve(a.space, m.addr[c.Lane])
+	if !is {
+		return Word{}, 0, false
+	}
+	return Word{mem, at, a.size}, a.acc, true
+}
+
+// Versions returns the names of a word's versions, in coherence order.
+func (m *Machine) Versions(w Word) []Version {
+	var out []Version
+	for _, v := range m.current(w) {
+		out = append(out, v.name)
+	}
+	return out
+}
+
+// severalWords reports whether a split stands before a strong access whose versions are kept and
+// that its lanes make one by one: they are threads, and may take different versions.
+func (m *Machine) severalWords(s *split) bool {
+	if m.versions == nil || s.state != atPoint || s.mask&(s.mask-1) == 0 {
+		return false
+	}
+	a, ok := m.prog.code[s.pc].x.(*access)
+	return ok && m.prog.code[s.pc].class == visible && m.versioned(a)
+}
+
+// storeVersions performs a strong store lane by lane, and adds its versions.
+func (x *ctx) storeVersions(a *access, at where) {
+	r, owner := at.r, x.m.owner
+	for l := range lanesOf(at.mask) {
+		for e := int32(0); e < a.n; e++ {
+			if a.skip[e] {
+				continue
+			}
+			w := Word{at.mem, x.m.addr[l] + uint64(e*a.elem), a.elem}
+			lo, hi := x.stored(a, e, l)
+			if !x.addVersion(w, l, lo, hi, false) {
+				continue
+			}
+			off := w.Addr - r.base
+			if a.t == b128 {
+				r.store(off, 8, lo, owner)
+				r.store(off+8, 8, hi, owner)
+			} else {
+				r.store(off, a.elem, lo, owner)
+			}
+		}
+	}
+}
+
+// stored returns what a lane stores in an element.
+func (x *ctx) stored(a *access, e int32, l int) (lo, hi uint64) {
+	switch {
+	case a.t == b128:
+		return x.a64(a.regs[e])[l], x.a64(a.regs[e] + 1)[l]
+	case a.wide[e]:
+		lo = x.a64(a.regs[e])[l]
+	default:
+		lo = uint64(x.a32(a.regs[e])[l])
+	}
+	if a.elem < 8 {
+		lo &= 1<<(8*uint(a.elem)) - 1
+	}
+	return lo, 0
+}
+
+// loadVersion loads the version that the access of one lane picks, and reports whether there
+// is one.
+func (x *ctx) loadVersion(a *access, at where) bool {
+	l := lowest(at.mask)
+	lo, hi, ok := x.picked(Word{at.mem, x.m.addr[l], a.size})
+	if ok && !a.skip[0] {
+		x.deliver(a, 0, l, lo, hi)
+	}
+	return ok
+}
+
+// deliver gives a lane the value of an element that it loads.
+func (x *ctx) deliver(a *access, e int32, l int, lo, hi uint64) {
+	if a.sext {
+		sh := 64 - 8*uint(a.elem)
+		lo = uint64(int64(lo<<sh) >> sh)
+	}
+	switch {
+	case a.t == b128:
+		x.w64(a.regs[e])[l], x.w64(a.regs[e] + 1)[l] = lo, hi
+	case a.wide[e]:
+		x.w64(a.regs[e])[l] = lo
+	case a.half[e]:
+		x.w32(a.regs[e])[l] = uint32(lo & 0xffff)
+	default:
+		x.w32(a.regs[e])[l] = uint32(lo)
+	}
+}

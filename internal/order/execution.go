@@ -1,0 +1,125 @@
+package order
+
+import (
+	"math/bits"
+	"slices"
+
+	"muster/internal/machine"
+)
+
+// Executions that are no interleavings (Config.Executions). The machine says which version of a
+// word a strong access takes (machine.Version), so that a location has a state for each: what
+// the release pattern that its write ends hands to those who read it, and a chain of
+// read-modify-writes to those who read a later one. Of two morally strong fence.sc the one that
+// is executed first comes first in Fence-SC order (ISA 8.9.4): exploration tries both orders, so
+// that nothing has to be inferred from what was read (fencesc.go, unseen.go).
+
+// Versions tells of the words of a machine that keeps versions.
+type Versions interface {
+	// NextVersion names the next strong write of a lane.
+	NextVersion(cta, warp int32, lane int) machine.Version
+	// Shuffled reports whether some access to a word took another version than the last.
+	Shuffled(machine.Word) bool
+}
+
+// An scMade is a fence.sc that was executed, and what precedes it.
+type scMade struct {
+	cta   int32
+	scope machine.Scope
+	clk   clock
+}
+
+// loosely reports whether the strong access at hand is to a word whose versions are not in the
+// order of the steps; then observation order is not followed through turns (observe.go), which
+// are.
+func (t *Tracker) loosely(ev *machine.Event) bool {
+	if !t.cfg.Executions {
+		return false
+	}
+	v, ok := t.mem.(Versions)
+	return ev.Picks || ok && v.Shuffled(machine.Word{Mem: ev.Mem, Addr: ev.Addr[bits.TrailingZeros32(ev.Mask)&31], Size: ev.Size})
+}
+
+// version returns the state of a location's version: the one that an event picks, or else the
+// last; nil if it holds nothing.
+func (l *locTable) version(loc location, ev *machine.Event) *locState {
+	list := l.m[loc.granule()]
+	for i := len(list) - 1; i >= 0; i-- {
+		if list[i].loc == loc && (!ev.Picks || list[i].name == ev.Pick) {
+			return &list[i]
+		}
+	}
+	return nil
+}
+
+// newVersion adds the state of the version that a lane is about to write, which begins as that
+// of the one before it.
+func (t *Tracker) newVersion(ev *machine.Event, lane int, loc location) *locState {
+	tab := t.writeLocs()
+	s := locState{loc: loc}
+	if old := tab.version(loc, ev); old != nil {
+		s = *old
+		s.set, s.over = old.set.clone(), nil
+	}
+	if v, ok := t.mem.(Versions); ok {
+		s.name = v.NextVersion(ev.CTA, ev.Warp, lane)
+		if ev.Whole > 0 {
+			s.name += machine.Version(ev.Part / ev.Size)
+		}
+	}
+	g := loc.granule()
+	list := tab.m[g]
+	at := len(list)
+	if ev.Picks {
+		// What was there before all strong writes comes before the location's first state.
+		at = slices.IndexFunc(list, func(o locState) bool { return o.loc == loc })
+		for i := range list {
+			if list[i].loc == loc && list[i].name == ev.Pick {
+				at = i + 1
+			}
+		}
+		if at < 0 {
+			at = len(list)
+		}
+	}
+	tab.m[g] = slices.Insert(list, at, s)
+	if sh := t.shadowIn(loc.mem); sh != nil {
+		sh.row(t.id, loc.addr).syncs = true
+	}
+	return &tab.m[g][at]
+}
+
+// inOrder orders a fence.sc of some lanes after all that were executed before it and are morally
+// strong with it.
+func (t *Tracker) inOrder(c *cta, ev *machine.Event, mask uint32) bool {
+	w := &c.warps[ev.Warp]
+	w.dirty = true
+	upto := w.publish()
+	w.split(mask)
+	news := false
+	for i := range w.groups {
+		g := &w.groups[i]
+		if g.mask&mask == 0 {
+			continue
+		}
+		for k := range t.made {
+			f := &t.made[k]
+			if need := t.needed(f.cta, c.index); f.scope >= need && ev.Scope >= need {
+				news = g.know.join(&know{gen: f.clk}) || news
+			}
+		}
+		w.learned(g)
+	}
+	for i := range w.groups {
+		g := &w.groups[i]
+		if in := g.mask & mask; in != 0 {
+			f := scMade{cta: c.index, scope: ev.Scope}
+			f.clk.join(&g.know.gen)
+			if upto != 0 {
+				c.markKnown(&f.clk, ev.Warp, in, upto)
+			}
+			t.made = append(t.made, f)
+		}
+	}
+	return news
+}
