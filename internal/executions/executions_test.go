@@ -114,7 +114,7 @@ func one[T any](d *drawing, list ...T) T { return list[d.IntN(len(list))] }
 func (d *drawing) code(n int) []flow.Instr {
 	var code, after []flow.Instr
 	reg := 0
-	scope := func() axiom.Scope { return one(d, axiom.GPU, axiom.GPU, axiom.GPU, axiom.GPU, axiom.CTA, axiom.Sys) }
+	scope := func() axiom.Scope { return one(d, axiom.GPU, axiom.GPU, axiom.GPU, axiom.GPU, axiom.GPU, axiom.GPU, axiom.GPU, axiom.GPU, axiom.GPU, axiom.CTA, axiom.Sys) }
 	for range n {
 		at := flow.V(uint32(d.IntN(d.vars)))
 		v := flow.V(uint32(1 + d.IntN(3)))
@@ -151,9 +151,10 @@ func (d *drawing) code(n int) []flow.Instr {
 // without one the same final memories, but for load buffering.
 func TestDrawn(t *testing.T) {
 	compared, raced, loose := 0, 0, 0
+	runs, left, graphs := 0, 0, 0
 	for seed := *from; seed < *from+*drawn; seed++ {
 		p := draw(seed)
-		want, l, err := p.Built(200_000)
+		want, l, err := p.Built(20_000)
 		if err != nil || want.Cut {
 			continue
 		}
@@ -184,11 +185,12 @@ func TestDrawn(t *testing.T) {
 			}
 		}
 		compared++
+		runs, left, graphs = runs+r.Coverage.Schedules, left+r.Coverage.Left, graphs+want.States
 		if t.Failed() {
 			break
 		}
 	}
-	t.Logf("%d compared, %d have races, %d load buffering", compared, raced, loose)
+	t.Logf("%d compared, %d have races, %d load buffering; %d runs, %d left, %d graphs", compared, raced, loose, runs, left, graphs)
 }
 
 func words(mem string, from, to int) string {

@@ -132,7 +132,7 @@ func (a *arrow) word(x *touch, o *toucher) {
 	if x.gets && t.puts && t.made == x.from {
 		a.must = append(a.must, o.step)
 	}
-	if x.puts && t.gets {
+	if (x.puts || x.may) && t.gets {
 		a.far = append(a.far, o.step)
 	}
 }
@@ -148,6 +148,7 @@ func (c *collector) words(m *machine.Machine, ev *machine.Event) {
 			if t.from = ev.Pick; !ev.Picks {
 				t.from = m.Last(at)
 			}
+			t.may = ev.Fails
 			c.step.polls = true // it needs only the write that it reads
 		}
 		if ev.Access&machine.Write != 0 {

@@ -75,8 +75,9 @@ type touch struct {
 	// In an exploration of executions: a strong access to a word takes a version of it
 	// (machine.Version), whatever the order of the steps. gets: it reads the version from;
 	// puts: it writes the version made.
-	word, gets, puts bool
-	from, made       machine.Version
+	// may: it might write, if it read another version.
+	word, gets, puts, may bool
+	from, made            machine.Version
 }
 
 // A footprint is what one step touches.

@@ -338,6 +338,9 @@ func (x *ctx) accessEvent(a *access, at where, row bool) {
 	ev.Mem, ev.Size, ev.Addr, ev.Init = at.mem, a.size, &m.addr, at.mask
 	ev.Val, ev.storing, ev.by, ev.Part, ev.Whole = nil, nil, x, 0, 0
 	ev.Picks, ev.Pick = x.picks, x.pick
+	if ev.Fails = x.failsToSwap(a, at); ev.Fails {
+		ev.Access = Read
+	}
 	if a.acc == Write && a.atom == atomNone {
 		ev.storing = a
 	}

@@ -454,6 +454,8 @@ type Event struct {
 	// Picks: the lane takes the version Pick of its word, and not the last (version.go).
 	Picks bool
 	Pick  Version
+	// Fails: a compare-and-swap that fails, where versions are kept.
+	Fails bool
 	Span  Span
 	// Load, of EvTensorUsed, is Op.ID of the load.
 	Load int64

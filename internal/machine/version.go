@@ -239,6 +239,21 @@ func (m *Machine) picks(w *warp, s *split, buf []Choice) []Choice {
 	return buf
 }
 
+// failsToSwap reports whether the access is a compare-and-swap, by one lane, that fails: a read
+// (ISA 8.4, Table 20). Where versions are kept, lanes swap one by one.
+func (x *ctx) failsToSwap(a *access, at where) bool {
+	if a.atom != atomCas || !x.m.versioned(a) || at.mask&(at.mask-1) != 0 || a.n != 1 {
+		return false
+	}
+	l := lowest(at.mask)
+	w := Word{at.mem, x.m.addr[l], a.elem}
+	lo, hi, ok := x.picked(w)
+	if !ok {
+		lo, hi = x.m.contents(w)
+	}
+	return x.value(a.regs[0], a.t, l) != wideValue{lo, hi}
+}
+
 // comparesUnequal reports whether a compare-and-swap that reads a version fails.
 func (x *ctx) comparesUnequal(in *instr, a *access, v *written, l int) bool {
 	return x.value(a.regs[0], a.t, l) != wideValue{v.lo, v.hi}
