@@ -11,9 +11,10 @@
 // (8.10.2) holds since the order of morally strong fence.sc is that of their steps, which
 // causality order includes (package order, Config.Executions).
 //
-// So every execution is built whose reads do not depend on themselves: in which program order,
-// reads-from, Fence-SC and the order of barriers have no cycle. What the axioms allow of the
-// others is load buffering (LoadBuffering).
+// So every execution is built in which program order, reads-from, Fence-SC and the order of
+// barriers have no cycle, and each part of such an execution that is closed under these orders
+// is one itself. Of the others, which have load buffering, a Run says whether there may be some
+// (Loose).
 package coherence
 
 import (
@@ -22,55 +23,118 @@ import (
 
 	"muster/internal/machine"
 	"muster/internal/order"
+	"muster/internal/outcome"
 )
 
 // A Run follows one run, beside the tracker that knows its causality order. It must observe each
 // event before that tracker does.
 type Run struct {
-	order *order.Tracker
-	words map[machine.Word]*word
+	order   *order.Tracker
+	control *outcome.Control
+	words   map[machine.Word]*word
+	list    []*word
+	fences  []fence
+	nodes   []node
+	loose   []int32
+	stale   *Stale
+	over    bool
 }
 
-// A word holds the versions of a word that are no longer those of the beginning.
+// A word holds the versions of a word, and who read them.
 type word struct {
-	versions []version // in coherence order
+	at       machine.Word
+	versions []version // in coherence order; the first is machine.Initial
+	reads    []read
 }
 
 // A version is a write, and the reads that observed it (8.9.2), the first of each lane.
 type version struct {
-	name  machine.Version
-	by    order.Moment // of Initial: the first reads alone count
-	seen  []order.Moment
-	cta   int32
-	scope machine.Scope
+	name   machine.Version
+	by     order.Moment // of Initial: the first reads alone count
+	seen   []order.Moment
+	node   int // -1: Initial
+	update bool
 }
 
+// A read is a strong read.
+type read struct {
+	order.Moment
+	control order.Moment
+	pc      int32
+	of      machine.Version
+	node    int
+	update  bool
+}
+
+// A fence is a fence.sc.
+type fence struct {
+	order.Moment
+	control order.Moment
+	scope   machine.Scope
+}
+
+// A node is a strong access of a lane.
+type node struct {
+	Access
+	control order.Moment
+	after   []int // nodes that precede it for any reason: program order, reads-from, barriers
+}
+
+// An Access is a strong access of a lane to a word.
+type Access struct {
+	PC        int32
+	CTA, Warp int32
+	Lane      int8
+	Word      machine.Word
+}
+
+// A Stale says which access took another version than the last: it read or followed Took, and
+// Over came next in coherence order. A version that no strong write of the run made has PC -1.
+type Stale struct {
+	Access
+	Writes     bool
+	Took, Over Access
+}
+
+// most bounds the strong accesses of a run that are followed.
+const most = 4096
+
 // NewRun watches a run that has not begun, whose causality order t derives.
-func NewRun(t *order.Tracker) *Run {
-	return &Run{order: t, words: map[machine.Word]*word{}}
+func NewRun(t *order.Tracker, barriers bool) *Run {
+	return &Run{order: t, control: outcome.NewControl(t.Config().Shape, barriers, true), words: map[machine.Word]*word{}}
 }
 
 // Observe takes the next event.
 func (r *Run) Observe(m *machine.Machine, ev *machine.Event) {
-	if ev.Kind != machine.EvAccess || ev.Sem == machine.Weak || ev.Proxy != machine.Generic {
-		return
+	switch {
+	case ev.Kind == machine.EvFence && ev.Fence == machine.FenceMemory && ev.Sem == machine.SC:
+		r.fence(ev)
+	case ev.Kind == machine.EvAccess && ev.Sem != machine.Weak && ev.Proxy == machine.Generic:
+		for k := ev.Mask; k != 0; k &= k - 1 {
+			r.access(m, ev, bits.TrailingZeros32(k)&31)
+		}
 	}
-	for k := ev.Mask; k != 0; k &= k - 1 {
-		r.access(m, ev, bits.TrailingZeros32(k)&31)
+	r.control.Observe(m, ev)
+}
+
+// word returns what is known of a word.
+func (r *Run) word(at machine.Word) *word {
+	w := r.words[at]
+	if w == nil {
+		w = &word{at: at, versions: []version{{name: machine.Initial, node: -1}}}
+		r.words[at] = w
+		r.list = append(r.list, w)
 	}
+	return w
 }
 
 func (r *Run) access(m *machine.Machine, ev *machine.Event, lane int) {
-	at := machine.Word{Mem: ev.Mem, Addr: ev.Addr[lane], Size: ev.Size}
-	w := r.words[at]
-	if w == nil {
-		if ev.Access&machine.Write == 0 {
-			return // nothing is newer than what it reads
-		}
-		w = &word{versions: []version{{name: machine.Initial}}}
-		r.words[at] = w
+	if len(r.nodes) == most {
+		r.over = true
+		return
 	}
-	w.agree(m.Versions(at))
+	w := r.word(machine.Word{Mem: ev.Mem, Addr: ev.Addr[lane], Size: ev.Size})
+	w.agree(m.Versions(w.at))
 	i := len(w.versions) - 1
 	if ev.Picks {
 		i = slices.IndexFunc(w.versions, func(v version) bool { return v.name == ev.Pick })
@@ -78,23 +142,162 @@ func (r *Run) access(m *machine.Machine, ev *machine.Event, lane int) {
 			return
 		}
 	}
-	now := r.order.Moment(ev, 1<<lane)
-	if ev.Access&machine.Read != 0 {
+	n := r.enter(ev, lane, w)
+	if i < len(w.versions)-1 && r.stale == nil {
+		r.stale = &Stale{Access: r.nodes[n].Access, Writes: ev.Access == machine.Write, Took: r.made(&w.versions[i]), Over: r.made(&w.versions[i+1])}
+	}
+	now, control := r.order.Moment(ev, 1<<lane), r.nodes[n].control
+	update := ev.Access&machine.Update != 0
+	if ev.Access&machine.Read != 0 || update {
+		if from := w.versions[i].node; from >= 0 {
+			r.nodes[n].after = append(r.nodes[n].after, from)
+		}
 		w.versions[i].observe(now)
+		w.reads = append(w.reads, read{now, control, ev.PC, w.versions[i].name, n, update && ev.Access&machine.Write != 0})
 	}
 	if ev.Access&machine.Write != 0 {
+		r.buffers(ev, lane, w, i)
 		name := m.NextVersion(ev.CTA, ev.Warp, lane)
 		if ev.Whole > 0 {
 			name += machine.Version(ev.Part / ev.Size)
 		}
-		w.versions = slices.Insert(w.versions, i+1, version{name: name, by: now, cta: ev.CTA, scope: ev.Scope})
+		w.versions = slices.Insert(w.versions, i+1, version{name: name, by: now, node: n, update: update})
 	}
+}
+
+// made returns the access that wrote a version.
+func (r *Run) made(v *version) Access {
+	if v.node < 0 {
+		return Access{PC: -1}
+	}
+	return r.nodes[v.node].Access
+}
+
+// enter adds the node of an access.
+func (r *Run) enter(ev *machine.Event, lane int, w *word) int {
+	n := node{Access: Access{ev.PC, ev.CTA, ev.Warp, int8(lane), w.at}, control: r.control.Order.Moment(ev, 1<<lane)}
+	for i := range r.nodes {
+		if r.controls(ev, lane, r.nodes[i].control) {
+			n.after = append(n.after, i)
+		}
+	}
+	r.nodes = append(r.nodes, n)
+	return len(r.nodes) - 1
+}
+
+// controls reports whether a moment precedes what a lane is about to do, for any reason.
+func (r *Run) controls(ev *machine.Event, lane int, of order.Moment) bool {
+	return r.control.Order.Known(ev.CTA, ev.Warp, lane, of) != 0
+}
+
+// buffers notes load buffering (8.10.4): an earlier read of the word precedes the write that is
+// about to follow version i, by program order, reads-from and barriers, but not in causality
+// order, so that the axioms let it read that write. An update that wrote an older version cannot.
+func (r *Run) buffers(ev *machine.Event, lane int, w *word, i int) {
+	for k := range w.reads {
+		d := &w.reads[k]
+		if d.update && slices.ContainsFunc(w.versions[:i+1], func(v version) bool { return v.node == d.node }) {
+			continue
+		}
+		if r.controls(ev, lane, d.control) && r.order.Known(ev.CTA, ev.Warp, lane, d.Moment) == 0 {
+			r.loosens(d.pc)
+		}
+	}
+}
+
+// fence takes a fence.sc: one that precedes it for a reason that causality order has no part in
+// could come after it in Fence-SC order, against the order of the steps.
+func (r *Run) fence(ev *machine.Event) {
+	for k := ev.Mask; k != 0; k &= k - 1 {
+		lane := bits.TrailingZeros32(k) & 31
+		for i := range r.fences {
+			f := &r.fences[i]
+			if r.controls(ev, lane, f.control) && r.order.Known(ev.CTA, ev.Warp, lane, f.Moment) == 0 {
+				r.loosens(ev.PC)
+			}
+		}
+	}
+	r.fences = append(r.fences, fence{r.order.Moment(ev, ev.Mask), r.control.Order.Moment(ev, ev.Mask), ev.Scope})
+}
+
+func (r *Run) loosens(pc int32) {
+	if !slices.Contains(r.loose, pc) {
+		r.loose = append(r.loose, pc)
+	}
+}
+
+// Loose returns the instructions at which an execution may go on in another way that is not
+// built: reads that could read a later write, and fence.sc that could come before earlier ones.
+func (r *Run) Loose() []int32 { return r.loose }
+
+// Over reports that there were more strong accesses than are followed.
+func (r *Run) Over() bool { return r.over }
+
+// Stale returns the first access that took another version than the last, nil if none did or if
+// some interleaving has the same execution: if order for any reason, coherence order and reads
+// before overwriting have no cycle.
+func (r *Run) Stale() *Stale {
+	if r.stale == nil || r.sequential() {
+		return nil
+	}
+	return r.stale
+}
+
+func (r *Run) sequential() bool {
+	n := len(r.nodes)
+	next := make([][]int, n)
+	for i := range r.nodes {
+		for _, k := range r.nodes[i].after {
+			next[k] = append(next[k], i)
+		}
+	}
+	for _, w := range r.list {
+		for i := 1; i < len(w.versions); i++ {
+			if a, b := w.versions[i-1].node, w.versions[i].node; a >= 0 && b >= 0 {
+				next[a] = append(next[a], b)
+			}
+		}
+		for k := range w.reads {
+			d := &w.reads[k]
+			for i := range w.versions[:len(w.versions)-1] {
+				if b := w.versions[i+1].node; w.versions[i].name == d.of && b >= 0 && b != d.node {
+					next[d.node] = append(next[d.node], b)
+				}
+			}
+		}
+	}
+	// An order exists if every node can be removed once all before it are.
+	before := make([]int, n)
+	for i := range next {
+		for _, k := range next[i] {
+			before[k]++
+		}
+	}
+	var ready []int
+	for i := range before {
+		if before[i] == 0 {
+			ready = append(ready, i)
+		}
+	}
+	gone := 0
+	for ; len(ready) > 0; gone++ {
+		i := ready[len(ready)-1]
+		ready = ready[:len(ready)-1]
+		for _, k := range next[i] {
+			if before[k]--; before[k] == 0 {
+				ready = append(ready, k)
+			}
+		}
+	}
+	return gone == n
 }
 
 // agree drops versions that the machine has dropped, since a weak operation wrote the word.
 func (w *word) agree(names []machine.Version) {
 	if len(names) == 0 {
-		w.versions = []version{{name: machine.Initial}}
+		if len(w.versions) > 1 {
+			w.versions = []version{{name: machine.Initial, node: -1}}
+		}
 		return
 	}
 	w.versions = slices.DeleteFunc(w.versions, func(v version) bool { return !slices.Contains(names, v.name) })

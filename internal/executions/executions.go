@@ -1,21 +1,29 @@
 // Package executions explores the executions of a launch that the memory consistency model of
 // the ISA (chapter 8) allows, those that are no interleavings among them: a strong read may
 // return a value that was overwritten, a strong write may come before others in coherence order.
+//
+// What exploration takes is explained in package explore (execution.go there), what the axioms
+// allow in package coherence. This package judges each execution, compares what it leaves in
+// memory with what interleavings leave, and names what was not looked at: load buffering.
 package executions
 
 import (
-	"context"
+	"slices"
+
 	"muster/internal/coherence"
 	"muster/internal/explore"
 	"muster/internal/machine"
 	"muster/internal/rules"
 	"muster/internal/trial"
+	"muster/ptx"
 )
 
 // Options bound an exploration.
 type Options struct {
 	Schedules int   // runs
 	Steps     int64 // of all runs together
+	// Begin, if set, prepares the machine of each run.
+	Begin func(*machine.Machine)
 	// Final, if set, is called with the machine of each run that comes to its end.
 	Final func(*machine.Machine)
 }
@@ -31,14 +39,25 @@ type Result struct {
 	Coverage explore.Coverage
 	Findings []Found
 	Gaps     []rules.Gap
+	// Loose are the instructions at which load buffering may lead to executions that were not
+	// explored.
+	Loose []int32
 }
 
 // An explorer explores one launch.
 type explorer struct {
-	l    *trial.Subject
-	o    Options
-	seen map[string]bool // keys of findings
+	o     Options
+	seen  map[string]bool // keys of findings
+	plain map[uint64]bool // hashes of what interleavings leave in global memory
+	stale []staleRun      // the others, the shortest of each memory and place
 	Result
+}
+
+// A staleRun is an execution that is no interleaving.
+type staleRun struct {
+	left     uint64 // hash of what it leaves in global memory
+	finding  rules.Finding
+	schedule trial.Schedule
 }
 
 // A watcher follows one run.
@@ -54,44 +73,127 @@ func (w *watcher) Observe(m *machine.Machine, ev *machine.Event) {
 }
 
 func (w *watcher) End(m *machine.Machine, path []machine.Choice) {
+	x := w.x
 	findings, gaps := w.judge.Finish(m)
+	if m.KeepsApart() {
+		path = slices.Insert(slices.Clone(path), 0, machine.Choice{Kind: machine.Part})
+	}
 	s := trial.Schedule{Policy: explore.Latest, Prefix: path}
 	for _, f := range findings {
-		if k := f.Key(); !w.x.seen[k] {
-			w.x.seen[k] = true
-			w.x.Findings = append(w.x.Findings, Found{f, s})
-		}
+		x.add(f, s)
 	}
 	for _, g := range gaps {
-		w.x.Gaps = append(w.x.Gaps, g)
+		x.gap(g)
 	}
-	if w.x.o.Final != nil && m.Done() {
-		w.x.o.Final(m)
+	if w.words.Over() {
+		x.gap(rules.Gap{What: "a run has more strong accesses than are followed", PC: -1})
+	}
+	for _, pc := range w.words.Loose() {
+		if !slices.Contains(x.Loose, pc) {
+			x.Loose = append(x.Loose, pc)
+		}
+	}
+	if !m.Done() {
+		return
+	}
+	if x.o.Final != nil {
+		x.o.Final(m)
+	}
+	if len(findings) > 0 {
+		return
+	}
+	left := m.GlobalHash()
+	stale := w.words.Stale()
+	if stale == nil {
+		x.plain[left] = true
+		return
+	}
+	x.keep(staleRun{left, w.judge.StaleValue(stale), s})
+}
+
+// keep keeps an execution that is no interleaving, unless there is a shorter one like it.
+func (x *explorer) keep(r staleRun) {
+	for i := range x.stale {
+		o := &x.stale[i]
+		if o.left == r.left && o.finding.Key() == r.finding.Key() {
+			if len(r.schedule.Prefix) < len(o.schedule.Prefix) {
+				*o = r
+			}
+			return
+		}
+	}
+	if len(x.stale) < maxStale {
+		x.stale = append(x.stale, r)
+	} else {
+		x.gap(rules.Gap{What: "more different executions that are no interleavings than are kept", PC: r.finding.Sites[0].PC})
+	}
+}
+
+// maxStale bounds the executions that are kept until all interleavings are known.
+const maxStale = 10_000
+
+func (x *explorer) add(f rules.Finding, s trial.Schedule) {
+	if k := f.Key(); !x.seen[k] {
+		x.seen[k] = true
+		x.Findings = append(x.Findings, Found{f, s})
+	}
+}
+
+func (x *explorer) gap(g rules.Gap) {
+	if !slices.Contains(x.Gaps, g) {
+		x.Gaps = append(x.Gaps, g)
 	}
 }
 
 // Explore explores the executions of a launch.
-func Explore(ctx context.Context, l *trial.Subject, o Options) *Result {
-	x := &explorer{l: l, o: o, seen: map[string]bool{}}
+func Explore(w *trial.Budget, l *trial.Subject, o Options) *Result {
+	x := &explorer{o: o, seen: map[string]bool{}, plain: map[uint64]bool{}}
+	barriers := hasBarriers(l.Program)
+	over, why := w.Stop()
 	s := explore.NewSearch(&explore.Space{
 		Fork: func(o machine.Observer) *machine.Machine {
 			m := l.Machine(o, nil)
 			m.KeepVersions()
 			m.ShowMeetings()
+			if x.o.Begin != nil {
+				x.o.Begin(m)
+			}
 			return m
 		},
 		Watch: func() explore.Watcher {
 			c := l.Rules()
 			c.Executions = true
 			j := rules.NewJudge(c)
-			return &watcher{x, j, coherence.NewRun(j.Order)}
+			return &watcher{x, j, coherence.NewRun(j.Order, barriers)}
 		},
 		Allows: func(w explore.Watcher, m *machine.Machine, c machine.Choice) bool {
 			return w.(*watcher).words.Allows(m, c)
 		},
+		Stop: over,
 	}, explore.Limits{Schedules: o.Schedules, Steps: o.Steps, Length: maxLength})
-	x.Coverage = s.Run(func() bool { return ctx.Err() != nil })
+	x.Coverage = s.Run(over)
+	if reason := why(); reason != "" {
+		x.Coverage.Why = reason
+	}
+	if x.Coverage.Complete {
+		for i := range x.stale {
+			if r := &x.stale[i]; !x.plain[r.left] {
+				x.add(r.finding, r.schedule)
+			}
+		}
+	}
+	slices.Sort(x.Loose)
 	return &x.Result
+}
+
+// hasBarriers reports whether a program has barriers of CTAs.
+func hasBarriers(p *machine.Program) bool {
+	for pc := range int32(p.Len()) {
+		if in := p.Inst(pc); in != nil && in.IsOf(ptx.ClassBarrier) {
+			return true
+		}
+	}
+	return false
 }
 
 // maxLength bounds the steps of a run that is explored.

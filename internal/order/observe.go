@@ -141,7 +141,7 @@ func (t *Tracker) observes(ac *access, z, p *stamp, x int) bool {
 	if !z.strong() || z.what&uint8(machine.Read|machine.Update) == 0 || !z.saw(p.turn) {
 		return false
 	}
-	if z.what&uint8(machine.Read) == 0 && p.lanesAt(x)&^t.told(ac, p) != 0 {
+	if z.what&uint8(machine.Read) == 0 && !t.cfg.Executions && p.lanesAt(x)&^t.told(ac, p) != 0 {
 		return false
 	}
 	return z.lanesAt(x)&t.knownAt(ac, z, x) != 0

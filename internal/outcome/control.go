@@ -7,22 +7,25 @@ import (
 	"muster/internal/order"
 )
 
-// A control tracks which steps of a run precede which for any reason: everything that
+// A Control tracks which steps of a run precede which for any reason: everything that
 // makes one step wait for another counts, whether or not it orders memory: collectives
 // of a warp (shfl, vote, elect, mma), barriers that relaxed operations use, an exit
 // that opens a barrier, and registers that a warp waits for. A read of a value follows
 // its write.
-type control struct {
-	order    *order.Tracker
-	barriers bool // of CTAs, which an exit may open
+type Control struct {
+	Order      *order.Tracker
+	barriers   bool // of CTAs, which an exit may open
+	executions bool
 }
 
-func newControl(t *order.Tracker, barriers bool) *control {
-	return &control{barriers: barriers, order: order.New(order.Config{Shape: t.Config().Shape, Together: true})}
+// NewControl tracks a run that has not begun. With executions, a read follows the version that
+// it picks, and fence.sc order nothing: their order is one that the run chose.
+func NewControl(s machine.Shape, barriers, executions bool) *Control {
+	return &Control{barriers: barriers, executions: executions, Order: order.New(order.Config{Shape: s, Together: true, Executions: executions})}
 }
 
-// observe feeds the tracker an event as if it ordered memory for all that wait for it.
-func (c *control) observe(m *machine.Machine, ev *machine.Event) {
+// Observe feeds the tracker an event as if it ordered memory for all that wait for it.
+func (c *Control) Observe(m *machine.Machine, ev *machine.Event) {
 	e := *ev
 	switch ev.Kind {
 	case machine.EvAccess:
@@ -32,6 +35,10 @@ func (c *control) observe(m *machine.Machine, ev *machine.Event) {
 		e.Scope, e.Sem = machine.ScopeSys, machine.Acquire
 		if ev.Access&machine.Write != 0 {
 			e.Sem = machine.AcqRel
+		}
+	case machine.EvFence:
+		if c.executions && ev.Fence == machine.FenceMemory {
+			return
 		}
 	case machine.EvCollective:
 		e.Kind = machine.EvWarpSync
@@ -52,7 +59,7 @@ func (c *control) observe(m *machine.Machine, ev *machine.Event) {
 			c.meet(m, ev, pool)
 		}
 	}
-	c.order.Observe(m, &e)
+	c.Order.Observe(m, &e)
 }
 
 // A place is a stand-in address at which lanes of a CTA meet.
@@ -65,15 +72,15 @@ const (
 
 // meet orders lanes after all that met at a place before, and before all that will:
 // lanes that exit, or that wait for each other.
-func (c *control) meet(m *machine.Machine, ev *machine.Event, at place) {
+func (c *Control) meet(m *machine.Machine, ev *machine.Event, at place) {
 	sync := machine.Event{Kind: machine.EvWarpSync, CTA: ev.CTA, Warp: ev.Warp, Mask: ev.Mask, PC: ev.PC, Count: 1}
 	one := ev.Mask & -ev.Mask
 	var addr [32]uint64
 	addr[bits.TrailingZeros32(one)] = uint64(at) + 16*uint64(uint32(ev.CTA))
-	c.order.Observe(m, &sync)
-	c.order.Observe(m, &machine.Event{Kind: machine.EvAccess, CTA: ev.CTA, Warp: ev.Warp, Mask: one, PC: ev.PC,
+	c.Order.Observe(m, &sync)
+	c.Order.Observe(m, &machine.Event{Kind: machine.EvAccess, CTA: ev.CTA, Warp: ev.Warp, Mask: one, PC: ev.PC,
 		Access: machine.Read | machine.Write | machine.Update, Sem: machine.AcqRel, Scope: machine.ScopeSys, Mem: machine.Global, Size: 4, Addr: &addr})
-	c.order.Observe(m, &sync)
+	c.Order.Observe(m, &sync)
 }
 
 // newMeets returns a tracker of what precedes what because one waits for the other, at a

@@ -76,7 +76,7 @@ const maxVisits = 4096
 type Run struct {
 	facts   *Facts
 	order   *order.Tracker // causality
-	control *control       // what precedes what in this run for any reason
+	control *Control       // what precedes what in this run for any reason
 	meets   *order.Tracker // what precedes what, by all that waits but for words: in every run
 	machine *machine.Machine
 	words   map[key]*word
@@ -162,7 +162,7 @@ type past struct {
 
 // NewRun watches a run that has not begun.
 func (f *Facts) NewRun(t *order.Tracker) *Run {
-	return &Run{facts: f, order: t, control: newControl(t, f.barriers), meets: newMeets(t), words: map[key]*word{}}
+	return &Run{facts: f, order: t, control: NewControl(t.Config().Shape, f.barriers, false), meets: newMeets(t), words: map[key]*word{}}
 }
 
 // Observe takes the next event.
@@ -189,7 +189,7 @@ func (r *Run) Observe(m *machine.Machine, ev *machine.Event) {
 		}
 		r.mbarrier(ev, ev.Mask)
 	}
-	r.control.observe(m, ev)
+	r.control.Observe(m, ev)
 	r.meet(m, ev)
 }
 
@@ -451,10 +451,10 @@ func (r *Run) compare(w *word, v *visit, ev *machine.Event, lanes uint32) {
 		}
 		w.meet(v, w.of(a.CTA, a.Warp))
 		w.unrelated(a.pc, ev.PC)
-		w.placed = w.placed || !unknown(r.control.order, a.control, ev, lanes)
+		w.placed = w.placed || !unknown(r.control.Order, a.control, ev, lanes)
 	}
 	w.count++
-	now := access{step{r.order.Moment(ev, lanes), ev.PC}, r.control.order.Moment(ev, lanes), w.count}
+	now := access{step{r.order.Moment(ev, lanes), ev.PC}, r.control.Order.Moment(ev, lanes), w.count}
 	keep := w.done[:0]
 	for _, a := range w.done {
 		if a.pc == ev.PC && a.CTA == ev.CTA && a.Warp == ev.Warp {
@@ -615,7 +615,7 @@ func (r *Run) visit(w *word, ev *machine.Event, lanes uint32) *visit {
 	}
 	if fresh := lanes &^ v.lanes; fresh != 0 {
 		v.lanes |= fresh
-		v.moments = append(v.moments, r.control.order.Moment(ev, fresh))
+		v.moments = append(v.moments, r.control.Order.Moment(ev, fresh))
 	}
 	return v
 }
@@ -635,7 +635,7 @@ func (v *visit) comesFrom(id int) bool {
 func (r *Run) leads(from *visit, ev *machine.Event, lanes uint32) bool {
 	for i := range from.moments {
 		for k := lanes; k != 0; k &= k - 1 {
-			if r.control.order.Known(ev.CTA, ev.Warp, bits.TrailingZeros32(k), from.moments[i]) != 0 {
+			if r.control.Order.Known(ev.CTA, ev.Warp, bits.TrailingZeros32(k), from.moments[i]) != 0 {
 				return true
 			}
 		}

@@ -1,0 +1,67 @@
+package rules
+
+import (
+	"fmt"
+
+	"muster/internal/coherence"
+	"muster/internal/machine"
+)
+
+var staleValue = register(Kind{
+	Name:     "stale-value",
+	Severity: Error,
+	Order:    Conflict,
+	Title:    "a strong access returns an overwritten value, and the result is one that no interleaving has",
+	Section:  "8.10",
+	Text: `Strong accesses of morally strong threads do not race, but by themselves they order
+nothing else: a thread may read a flag and still see an older value of another word,
+two threads may store one word each and then read the other's old value, and two
+stores may reach others in the opposite order (ISA 8.9.5, 8.9.6, 8.10). Here such an
+execution ends with a memory that no interleaving of the threads leaves.
+
+The usual causes: a flag that is written or read by .relaxed or volatile without a
+fence (volatile is .relaxed with .sys scope, ISA 8.4.2), an acquire without its release, and
+threads that each write one word and then read another's, which only fence.sc
+between the two accesses in each of them makes come out as expected.
+
+A card shows it rarely: the value must be in flight at that moment. It may never show on
+one, and the ISA does not promise that.
+
+Mend it where a flag is handed on by a release (st.release, or fence.acq_rel before a
+strong store) and an acquire that reads it (ld.acquire, or fence.acq_rel after a
+strong load), both of a scope that holds the two threads; where threads look at each
+other's words by fence.sc between the store and the load.`,
+})
+
+// StaleValue returns the finding of an execution that is no interleaving.
+func (j *Judge) StaleValue(s *coherence.Stale) Finding {
+	who := func(a *coherence.Access) string {
+		return fmt.Sprintf("lane %d of warp %d of CTA %d", a.Lane, a.Warp, a.CTA)
+	}
+	span := machine.Span{Mem: s.Word.Mem, Addr: s.Word.Addr, Len: uint64(s.Word.Size)}
+	site := func(role string, a *coherence.Access) Site {
+		return Site{Role: role, PC: a.PC, CTA: a.CTA, Warp: a.Warp, Lanes: 1 << a.Lane, Mem: span.Mem, Addr: span.Addr, Len: span.Len}
+	}
+	took := "what was there at the beginning"
+	if s.Took.PC >= 0 {
+		took = fmt.Sprintf("what %s wrote by %s", who(&s.Took), j.at(s.Took.PC))
+	}
+	scope := ".gpu"
+	if s.CTA == s.Over.CTA {
+		scope = ".cta"
+	}
+	f := Finding{
+		Kind: staleValue.Name, Severity: staleValue.Severity, Count: 1,
+		Sites:   []Site{site("overwrites", &s.Over), site("reads", &s.Access)},
+		Missing: fmt.Sprintf("causality order does not say that %s comes before %s, and so not that its value is seen", j.at(s.Over.PC), j.at(s.PC)),
+		Fix: fmt.Sprintf("a release behind the store and an acquire before the load that reads it, in the threads that hand on a flag; or fence.sc%s between the store of one word "+
+			"and the load of another, in each thread that does both", scope),
+	}
+	f.Headline = fmt.Sprintf("%s: %s reads %s, which %s had overwritten; no interleaving leaves this result", place(span), who(&s.Access), took, who(&s.Over))
+	if s.Writes {
+		f.Sites[1].Role = "writes"
+		f.Headline = fmt.Sprintf("%s: the store of %s comes before that of %s in coherence order, though it came later; no interleaving leaves this result", place(span), who(&s.Access), who(&s.Over))
+		f.Missing = fmt.Sprintf("causality order does not say that %s comes before %s", j.at(s.Over.PC), j.at(s.PC))
+	}
+	return f
+}
