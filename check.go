@@ -437,6 +437,7 @@ func (c *checking) explores() error {
 	list, covered, err := c.explore.Conclude(c.subject, c.predictor, c.budget, c.list, &c.Merged)
 	if err == nil {
 		c.list, c.coverage = list, &covered
+		c.executes()
 	}
 	return stateError(err)
 }

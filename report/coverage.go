@@ -21,8 +21,11 @@ type Coverage struct {
 	Sampled       int `json:"sampled"` // schedules run after the exploration budget was spent
 	// Complete: every schedule of the launch is equivalent to one that ran. Otherwise Why
 	// gives the obstacle.
-	Complete bool   `json:"complete"`
-	Why      string `json:"why,omitempty"`
+	Complete bool `json:"complete"`
+	// Executions: what ran were executions of the memory model, one for each choice of the write
+	// that a read returns and of the order of writes, interleavings among them.
+	Executions bool   `json:"executions,omitempty"`
+	Why        string `json:"why,omitempty"`
 	// Limits and Needs are as of a Gap, where it is not Complete.
 	Limits []Limit `json:"limits,omitempty"`
 	Needs  string  `json:"needs,omitempty"`
@@ -36,11 +39,15 @@ func (r *Report) partial() bool {
 // scope returns the part of the summary that states what was covered. others counts the
 // schedules that ran outside the exploration.
 func (c *Coverage) scope(clean bool, others int) string {
-	switch {
+	switch explored := diag.Plural(c.Schedules, "kind") + " explored"; {
+	case c.Complete && c.Executions && clean:
+		return ": all executions of this launch, " + explored
+	case c.Complete && c.Executions:
+		return " in all executions of this launch, " + explored
 	case c.Complete && clean:
-		return fmt.Sprintf(": all schedules of this launch, %s explored", diag.Plural(c.Schedules, "kind"))
+		return ": all schedules of this launch, " + explored
 	case c.Complete:
-		return fmt.Sprintf(" in all schedules of this launch, %s explored", diag.Plural(c.Schedules, "kind"))
+		return " in all schedules of this launch, " + explored
 	}
 	found := ": nothing found"
 	if !clean {

@@ -36,6 +36,7 @@ type Run struct {
 	fences  []fence
 	nodes   []node
 	loose   []int32
+	whole   []int32
 	stale   *Stale
 	over    bool
 }
@@ -142,6 +143,9 @@ func (r *Run) access(m *machine.Machine, ev *machine.Event, lane int) {
 			return
 		}
 	}
+	if ev.Whole > 0 && i > 0 && !r.known(&w.versions[i], ev.CTA, ev.Warp, lane) && !slices.Contains(r.whole, ev.PC) {
+		r.whole = append(r.whole, ev.PC)
+	}
 	n := r.enter(ev, lane, w)
 	if i < len(w.versions)-1 && r.stale == nil {
 		r.stale = &Stale{Access: r.nodes[n].Access, Writes: ev.Access == machine.Write, Took: r.made(&w.versions[i]), Over: r.made(&w.versions[i+1])}
@@ -229,6 +233,10 @@ func (r *Run) loosens(pc int32) {
 // Loose returns the instructions at which an execution may go on in another way that is not
 // built: reads that could read a later write, and fence.sc that could come before earlier ones.
 func (r *Run) Loose() []int32 { return r.loose }
+
+// Whole returns the vector accesses, and those of packed types, of which an element could have
+// taken an older version: elements are not let differ.
+func (r *Run) Whole() []int32 { return r.whole }
 
 // Over reports that there were more strong accesses than are followed.
 func (r *Run) Over() bool { return r.over }
@@ -328,21 +336,21 @@ func (r *Run) Allows(m *machine.Machine, c machine.Choice) bool {
 		return false
 	}
 	for k := i + 1; k < len(w.versions); k++ {
-		if r.precedes(&w.versions[k], c) {
+		if r.known(&w.versions[k], c.CTA, c.Warp, int(c.Lane)) {
 			return false
 		}
 	}
 	return true
 }
 
-// precedes reports whether a write comes before the next access of a choice's lane in causality
-// order: in base causality order, or because that follows a read that observed the write.
-func (r *Run) precedes(v *version, c machine.Choice) bool {
-	if v.by.Lanes != 0 && r.order.Known(c.CTA, c.Warp, int(c.Lane), v.by) != 0 {
+// known reports whether a write comes before a lane's next access in causality order: in base
+// causality order, or because that follows a read that observed the write.
+func (r *Run) known(v *version, cta, warp int32, lane int) bool {
+	if v.by.Lanes != 0 && r.order.Known(cta, warp, lane, v.by) != 0 {
 		return true
 	}
 	for i := range v.seen {
-		if r.order.Known(c.CTA, c.Warp, int(c.Lane), v.seen[i]) != 0 {
+		if r.order.Known(cta, warp, lane, v.seen[i]) != 0 {
 			return true
 		}
 	}

@@ -15,7 +15,6 @@ import (
 	"muster/internal/machine"
 	"muster/internal/rules"
 	"muster/internal/trial"
-	"muster/ptx"
 )
 
 // Options bound an exploration.
@@ -88,6 +87,9 @@ func (w *watcher) End(m *machine.Machine, path []machine.Choice) {
 	if w.words.Over() {
 		x.gap(rules.Gap{What: "a run has more strong accesses than are followed", PC: -1})
 	}
+	for _, pc := range w.words.Whole() {
+		x.gap(rules.Gap{What: "elements of this access were not let take versions of different age", PC: pc})
+	}
 	for _, pc := range w.words.Loose() {
 		if !slices.Contains(x.Loose, pc) {
 			x.Loose = append(x.Loose, pc)
@@ -148,7 +150,7 @@ func (x *explorer) gap(g rules.Gap) {
 // Explore explores the executions of a launch.
 func Explore(w *trial.Budget, l *trial.Subject, o Options) *Result {
 	x := &explorer{o: o, seen: map[string]bool{}, plain: map[uint64]bool{}}
-	barriers := hasBarriers(l.Program)
+	barriers := l.Program.HasBarriers()
 	over, why := w.Stop()
 	s := explore.NewSearch(&explore.Space{
 		Fork: func(o machine.Observer) *machine.Machine {
@@ -184,16 +186,6 @@ func Explore(w *trial.Budget, l *trial.Subject, o Options) *Result {
 	}
 	slices.Sort(x.Loose)
 	return &x.Result
-}
-
-// hasBarriers reports whether a program has barriers of CTAs.
-func hasBarriers(p *machine.Program) bool {
-	for pc := range int32(p.Len()) {
-		if in := p.Inst(pc); in != nil && in.IsOf(ptx.ClassBarrier) {
-			return true
-		}
-	}
-	return false
 }
 
 // maxLength bounds the steps of a run that is explored.

@@ -25,6 +25,7 @@ package explore
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -57,6 +58,12 @@ type Schedule struct {
 	Depth  int    // for PCT: priorities change Depth-1 times
 	Steps  int    // for PCT: within so many steps
 	Prefix []machine.Choice
+}
+
+// Picks reports whether a schedule has accesses that take older versions of their words, so that
+// machines and judges have to keep them.
+func (s Schedule) Picks() bool {
+	return slices.ContainsFunc(s.Prefix, func(c machine.Choice) bool { return c.Kind == machine.Pick })
 }
 
 // String gives the schedule as it is written down: "latest", "random:7",
@@ -215,6 +222,9 @@ func RunAlike(m *machine.Machine, s Schedule, stop func() bool) bool {
 func run(r runner, s Schedule, stop func() bool) bool {
 	m := r.m
 	m.StopWhen(stop)
+	if s.Picks() {
+		m.KeepVersions()
+	}
 	for _, c := range s.Prefix {
 		m.Step(c)
 	}

@@ -15,6 +15,14 @@ func (m *Machine) Offers(c Choice) bool {
 	case Alone:
 		h, ok := m.Holder(c)
 		return ok && m.mayPart(h)
+	case Pick:
+		h, _ := m.Holder(c)
+		if m.stop != nil || m.versions == nil || c.CTA < 0 || int(c.CTA) >= len(m.ctas) || m.ctas[c.CTA] == nil || c.Warp < 0 || int(c.Warp) >= len(m.ctas[c.CTA].warps) || h.Kind != Run {
+			return false
+		}
+		w := m.ctas[c.CTA].warps[c.Warp]
+		s := w.find(c.Lane)
+		return s != nil && slices.Contains(m.picks(w, s, nil), c)
 	case Part, Lead:
 		return m.stop == nil
 	case Milestone, Refuse:

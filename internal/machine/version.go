@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+
+	"muster/ptx"
 )
 
 // Executions that are no interleavings. A strong read may return a value that has been
@@ -369,4 +371,14 @@ func (x *ctx) deliver(a *access, e int32, l int, lo, hi uint64) {
 	default:
 		x.w32(a.regs[e])[l] = uint32(lo)
 	}
+}
+
+// HasBarriers reports whether a program has barriers of CTAs.
+func (p *Program) HasBarriers() bool {
+	for i := range p.code {
+		if in := p.Inst(int32(i)); in != nil && in.IsOf(ptx.ClassBarrier) {
+			return true
+		}
+	}
+	return false
 }

@@ -173,6 +173,8 @@ type Gap struct {
 	PC   int32  // -1 if it has no place
 	// AtLeast is what the limit that ran out must at least be; 0 if nothing is known.
 	AtLeast int64 `json:",omitempty"`
+	// Executions: an exploration of executions that are no interleavings settles it.
+	Executions bool `json:",omitempty"`
 }
 
 // A Judge watches one run.

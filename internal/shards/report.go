@@ -80,10 +80,10 @@ func (e *Exploration) unseen(prog *machine.Program) []rules.Gap {
 	var gaps []rules.Gap
 	words := e.words()
 	for _, pc := range words.Beyond() {
-		gaps = append(gaps, rules.Gap{What: "causality order does not relate this strong access to another, and only control does, or another word comes in between: outcomes that no interleaving has were not looked at", PC: pc})
+		gaps = append(gaps, rules.Gap{What: "causality order does not relate this strong access to another, and only control does, or another word comes in between: outcomes that no interleaving has were not looked at", PC: pc, Executions: true})
 	}
 	if words.Over {
-		gaps = append(gaps, rules.Gap{What: "there are more words with strong accesses than are watched for outcomes that no interleaving has", PC: -1})
+		gaps = append(gaps, rules.Gap{What: "there are more words with strong accesses than are watched for outcomes that no interleaving has", PC: -1, Executions: true})
 	}
 	missed := e.missed()
 	if missed.Apart {

@@ -232,6 +232,9 @@ func (e *Options) Begin() error {
 	return e.State.sound()
 }
 
+// Prepare sets a machine up as those of the exploration are.
+func (e *Options) Prepare(m *machine.Machine) { e.State.Detail.part(m) }
+
 // Led returns the options of the exploration with other leaders, whose state is a
 // part of this one's.
 func (e *Options) Led() *Options {

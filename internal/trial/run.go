@@ -87,6 +87,9 @@ func (s *Subject) Offers(by Schedule, stop func() bool) error {
 // Begin takes the explicit choices of a schedule. They may come from a person, or from
 // another version of the kernel, and so may not be possible.
 func Begin(m *machine.Machine, by Schedule) error {
+	if by.Picks() {
+		m.KeepVersions()
+	}
 	for i, c := range by.Prefix {
 		if m.Stopped() != nil && m.Stopped().Kind == machine.Interrupted {
 			return nil

@@ -1,0 +1,61 @@
+package muster
+
+import (
+	"slices"
+
+	"muster/internal/executions"
+	"muster/internal/rules"
+	"muster/internal/trial"
+	"muster/report"
+)
+
+// Where interleavings do not decide, since the memory model of the ISA has executions that are
+// none, the executions themselves are explored (internal/executions): they include every
+// interleaving.
+
+// looseText is the gap of load buffering.
+const looseText = "by the letter of the memory model this access could take part in load buffering (ISA 8.10.4): a read that returns what is only written because of it; executions of that kind were not looked at"
+
+// executes explores executions, if that is what the verdict lacks.
+func (c *checking) executes() {
+	if c.Wrong() || !slices.ContainsFunc(c.Gaps, func(g rules.Gap) bool { return g.Executions }) || !c.settlesByExecutions() {
+		return
+	}
+	c.tell("an exploration of executions that are no interleavings")
+	c.budget.Meter.Stage("exploring executions", "", 0)
+	r := executions.Explore(c.budget, c.subject, executions.Options{Steps: c.explore.Steps, Begin: c.explore.Prepare, Final: c.explore.Final})
+	for i := range r.Findings {
+		f := &r.Findings[i]
+		at := trial.Index(c.list, f.Schedule)
+		if at < 0 {
+			at = len(c.list)
+			c.list = append(c.list, f.Schedule)
+		}
+		c.Add(at, &trial.Result{Findings: []rules.Finding{f.Finding}})
+	}
+	if !r.Coverage.Complete {
+		return
+	}
+	c.Gaps = slices.DeleteFunc(c.Gaps, func(g rules.Gap) bool { return g.Executions })
+	for _, g := range r.Gaps {
+		c.AddGap(g)
+	}
+	for _, pc := range r.Loose {
+		c.AddGap(rules.Gap{What: looseText, PC: pc})
+	}
+	c.coverage = &report.Coverage{Schedules: r.Coverage.Schedules, Left: r.Coverage.Left, Steps: r.Coverage.Steps, Longest: r.Coverage.Longest, Complete: true, Executions: true}
+}
+
+// settlesByExecutions reports whether the accesses that leave the verdict open are those of
+// threads to words of memory: others have no versions.
+func (c *checking) settlesByExecutions() bool {
+	for _, g := range c.Gaps {
+		if g.PC < 0 || !g.Executions {
+			continue
+		}
+		if in := c.subject.Program.Inst(g.PC); in == nil || in.Op != "ld" && in.Op != "st" && in.Op != "atom" && in.Op != "red" || in.Form != nil && in.Form.Async != "none" {
+			return false
+		}
+	}
+	return true
+}
