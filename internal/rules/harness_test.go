@@ -38,6 +38,7 @@ import (
 //	found by: prediction  no schedule here need show it: the order of one run does,
 //	                      and TestPredicted at the root holds it to that
 //	found by: cost        a check that is asked for cost; TestCost at the root
+//	found by: executions  no interleaving shows it; TestPredicted at the root
 type example struct {
 	name  string
 	kind  string
@@ -69,8 +70,8 @@ func readExample(t *testing.T, file string) example {
 			e.right = append(e.right, strings.Fields(value)...)
 		case "found by":
 			by := strings.TrimSpace(value)
-			if e.predicted = by == "prediction" || by == "cost"; !e.predicted {
-				t.Fatalf("%s: found by: %q; only 'prediction' and 'cost' may be said", file, value)
+			if e.predicted = by == "prediction" || by == "cost" || by == "executions"; !e.predicted {
+				t.Fatalf("%s: found by: %q; only 'prediction', 'cost' and 'executions' may be said", file, value)
 			}
 		case "schedules":
 			if e.some = strings.TrimSpace(value) == "some"; !e.some {
