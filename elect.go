@@ -28,7 +28,19 @@ func (l *Launch) led() *Launch {
 func (l *Launch) chosen(list []Schedule) (*Launch, []Schedule, bool) {
 	with, rest, sized := l.withSizes(list)
 	with, rest, led := with.leads(rest)
-	return with, rest, sized || led
+	with, rest, executing := with.picks(rest)
+	return with, rest, sized || led || executing
+}
+
+// picks returns the launch whose accesses may take older versions, if a schedule has some that do.
+func (l *Launch) picks(list []Schedule) (*Launch, []Schedule, bool) {
+	if l.subject.Executions || !slices.ContainsFunc(list, func(s Schedule) bool { return s.of.Picks() }) {
+		return l, list, false
+	}
+	h := *l
+	h.subject = l.subject.Executing()
+	h.predictor = predict.New(h.subject)
+	return &h, list, true
 }
 
 // leads strips the choice of leaders from schedules that all begin with it, and returns

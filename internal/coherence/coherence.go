@@ -150,6 +150,9 @@ func (r *Run) access(m *machine.Machine, ev *machine.Event, lane int) {
 	if i < len(w.versions)-1 && r.stale == nil {
 		r.stale = &Stale{Access: r.nodes[n].Access, Writes: ev.Access == machine.Write, Took: r.made(&w.versions[i]), Over: r.made(&w.versions[i+1])}
 	}
+	if ev.Access&machine.Write != 0 {
+		r.buffers(ev, lane, w) // before it reads, so that this tells nothing
+	}
 	now, control := r.order.Moment(ev, 1<<lane), r.nodes[n].control
 	update := ev.Access&machine.Update != 0
 	if ev.Access&machine.Read != 0 || update {
@@ -160,7 +163,6 @@ func (r *Run) access(m *machine.Machine, ev *machine.Event, lane int) {
 		w.reads = append(w.reads, read{now, control, ev.PC, w.versions[i].name, n, update && ev.Access&machine.Write != 0})
 	}
 	if ev.Access&machine.Write != 0 {
-		r.buffers(ev, lane, w, i)
 		name := m.NextVersion(ev.CTA, ev.Warp, lane)
 		if ev.Whole > 0 {
 			name += machine.Version(ev.Part / ev.Size)
@@ -195,12 +197,13 @@ func (r *Run) controls(ev *machine.Event, lane int, of order.Moment) bool {
 }
 
 // buffers notes load buffering (8.10.4): an earlier read of the word precedes the write that is
-// about to follow version i, by program order, reads-from and barriers, but not in causality
-// order, so that the axioms let it read that write. An update that wrote an older version cannot.
-func (r *Run) buffers(ev *machine.Event, lane int, w *word, i int) {
+// about to be made, by program order, reads-from and barriers, but not in causality
+// order, so that the axioms let it read that write. An update that wrote a version does, if the
+// write can come before that version.
+func (r *Run) buffers(ev *machine.Event, lane int, w *word) {
 	for k := range w.reads {
 		d := &w.reads[k]
-		if d.update && slices.ContainsFunc(w.versions[:i+1], func(v version) bool { return v.node == d.node }) {
+		if d.update && slices.ContainsFunc(w.versions, func(v version) bool { return v.node == d.node && r.known(&v, ev.CTA, ev.Warp, lane) }) {
 			continue
 		}
 		if r.controls(ev, lane, d.control) && r.order.Known(ev.CTA, ev.Warp, lane, d.Moment) == 0 {

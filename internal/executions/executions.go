@@ -10,7 +10,6 @@ package executions
 import (
 	"slices"
 
-	"muster/internal/coherence"
 	"muster/internal/explore"
 	"muster/internal/machine"
 	"muster/internal/rules"
@@ -61,36 +60,32 @@ type staleRun struct {
 
 // A watcher follows one run.
 type watcher struct {
-	x     *explorer
-	judge *rules.Judge
-	words *coherence.Run
-}
-
-func (w *watcher) Observe(m *machine.Machine, ev *machine.Event) {
-	w.words.Observe(m, ev)
-	w.judge.Observe(m, ev)
+	*rules.Judge
+	x *explorer
 }
 
 func (w *watcher) End(m *machine.Machine, path []machine.Choice) {
 	x := w.x
-	findings, gaps := w.judge.Finish(m)
+	findings, gaps := w.Finish(m)
 	if m.KeepsApart() {
 		path = slices.Insert(slices.Clone(path), 0, machine.Choice{Kind: machine.Part})
 	}
 	s := trial.Schedule{Policy: explore.Latest, Prefix: path}
-	for _, f := range findings {
-		x.add(f, s)
+	for i := range findings {
+		if !rules.IsStale(&findings[i]) {
+			x.add(findings[i], s)
+		}
 	}
 	for _, g := range gaps {
 		x.gap(g)
 	}
-	if w.words.Over() {
+	if w.Words.Over() {
 		x.gap(rules.Gap{What: "a run has more strong accesses than are followed", PC: -1})
 	}
-	for _, pc := range w.words.Whole() {
+	for _, pc := range w.Words.Whole() {
 		x.gap(rules.Gap{What: "elements of this access were not let take versions of different age", PC: pc})
 	}
-	for _, pc := range w.words.Loose() {
+	for _, pc := range w.Words.Loose() {
 		if !slices.Contains(x.Loose, pc) {
 			x.Loose = append(x.Loose, pc)
 		}
@@ -101,16 +96,12 @@ func (w *watcher) End(m *machine.Machine, path []machine.Choice) {
 	if x.o.Final != nil {
 		x.o.Final(m)
 	}
-	if len(findings) > 0 {
-		return
-	}
-	left := m.GlobalHash()
-	stale := w.words.Stale()
-	if stale == nil {
+	switch left := m.GlobalHash(); {
+	case len(findings) == 0:
 		x.plain[left] = true
-		return
+	case rules.IsStale(&findings[0]):
+		x.keep(staleRun{left, findings[0], s})
 	}
-	x.keep(staleRun{left, w.judge.StaleValue(stale), s})
 }
 
 // keep keeps an execution that is no interleaving, unless there is a shorter one like it.
@@ -150,12 +141,11 @@ func (x *explorer) gap(g rules.Gap) {
 // Explore explores the executions of a launch.
 func Explore(w *trial.Budget, l *trial.Subject, o Options) *Result {
 	x := &explorer{o: o, seen: map[string]bool{}, plain: map[uint64]bool{}}
-	barriers := l.Program.HasBarriers()
+	l = l.Executing()
 	over, why := w.Stop()
 	s := explore.NewSearch(&explore.Space{
 		Fork: func(o machine.Observer) *machine.Machine {
 			m := l.Machine(o, nil)
-			m.KeepVersions()
 			m.ShowMeetings()
 			if x.o.Begin != nil {
 				x.o.Begin(m)
@@ -163,13 +153,10 @@ func Explore(w *trial.Budget, l *trial.Subject, o Options) *Result {
 			return m
 		},
 		Watch: func() explore.Watcher {
-			c := l.Rules()
-			c.Executions = true
-			j := rules.NewJudge(c)
-			return &watcher{x, j, coherence.NewRun(j.Order, barriers)}
+			return &watcher{rules.NewJudge(l.Rules()), x}
 		},
 		Allows: func(w explore.Watcher, m *machine.Machine, c machine.Choice) bool {
-			return w.(*watcher).words.Allows(m, c)
+			return w.(*watcher).Words.Allows(m, c)
 		},
 		Stop: over,
 	}, explore.Limits{Schedules: o.Schedules, Steps: o.Steps, Length: maxLength})

@@ -154,6 +154,7 @@ func Log(m *machine.Machine, s Schedule, most int, stop func() bool) ([]machine.
 	r := runner{m: m, log: func(c machine.Choice) { run = append(run, c) }}
 	r.obey(s)
 	over := func() bool { return len(run) > most }
+	s.ready(m)
 	for _, c := range s.Prefix {
 		r.take(c)
 	}

@@ -66,6 +66,13 @@ func (s Schedule) Picks() bool {
 	return slices.ContainsFunc(s.Prefix, func(c machine.Choice) bool { return c.Kind == machine.Pick })
 }
 
+// ready prepares a machine that is about to begin for the schedule.
+func (s Schedule) ready(m *machine.Machine) {
+	if s.Picks() {
+		m.KeepVersions()
+	}
+}
+
 // String gives the schedule as it is written down: "latest", "random:7",
 // "pct:7:3:400" with seed, depth and steps, "r0.1.0*12,m3/earliest", where
 // r0.1.0*12 is r0.1.0 twelve times.
@@ -222,9 +229,7 @@ func RunAlike(m *machine.Machine, s Schedule, stop func() bool) bool {
 func run(r runner, s Schedule, stop func() bool) bool {
 	m := r.m
 	m.StopWhen(stop)
-	if s.Picks() {
-		m.KeepVersions()
-	}
+	s.ready(m)
 	for _, c := range s.Prefix {
 		m.Step(c)
 	}

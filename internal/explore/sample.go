@@ -88,6 +88,7 @@ func Extent(m *machine.Machine, s Schedule, stop func() bool) (n, k int, ok bool
 		}
 	}
 	before := m.Issued()
+	s.ready(m)
 	for _, c := range s.Prefix {
 		r.take(c)
 	}

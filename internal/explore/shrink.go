@@ -85,6 +85,7 @@ func Record(m *machine.Machine, s Schedule, stop func() bool) (run []machine.Cho
 		run = append(run, c)
 		r.over = len(run) > MostSteps
 	}
+	s.ready(m)
 	for _, c := range s.Prefix {
 		r.take(c)
 	}
@@ -247,6 +248,7 @@ func (h *shrinker) trial(blocks []block, p Policy) (a attempt, showed bool) {
 func (h *shrinker) first(s Schedule) (attempt, bool) {
 	r, t, q := h.begin(MostSteps)
 	r.obey(s)
+	s.ready(t.m)
 	for _, c := range s.Prefix {
 		if !r.over && t.m.Offers(c) {
 			r.take(c)

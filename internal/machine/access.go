@@ -563,11 +563,7 @@ func (x *ctx) polled(a *access, at where) {
 		for o := int32(0); o < a.size; o += 8 {
 			n := min(a.size-o, 8)
 			adr := x.m.addr[i] + uint64(o)
-			val := at.r.load(adr-at.r.base, n)
-			if lo, _, ok := x.picked(Word{at.mem, x.m.addr[i], a.size}); ok {
-				val = lo // and it may read the newer one, when it comes here again
-			}
-			x.s.note(await{pc: x.s.pc, mem: at.mem, addr: adr, size: n, val: val, lanes: at.mask})
+			x.s.note(await{pc: x.s.pc, mem: at.mem, addr: adr, size: n, val: x.saw(a, at, i, o), lanes: at.mask})
 		}
 	}
 }

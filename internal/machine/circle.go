@@ -167,7 +167,7 @@ func (x *ctx) look(a *access, at where) {
 		for o := int32(0); o < a.size; o += 8 {
 			n := min(a.size-o, 8)
 			adr := x.m.addr[l] + uint64(o)
-			x.s.looked(await{pc: x.s.pc, mem: at.mem, addr: adr, size: n, val: at.r.load(adr-at.r.base, n), lanes: at.mask})
+			x.s.looked(await{pc: x.s.pc, mem: at.mem, addr: adr, size: n, val: x.saw(a, at, l, o), lanes: at.mask})
 		}
 	}
 }

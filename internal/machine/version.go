@@ -112,6 +112,9 @@ func (v *versions) clone() *versions {
 
 // KeepVersions makes the machine, which has not begun, keep the versions of words.
 func (m *Machine) KeepVersions() {
+	if m.versions != nil {
+		return
+	}
 	m.versions = &versions{words: map[Word][]written{}, turns: map[lanePlace]uint32{}, shuffled: map[Word]bool{}}
 }
 
@@ -204,6 +207,18 @@ func (x *ctx) picked(w Word) (lo, hi uint64, ok bool) {
 		}
 	}
 	return 0, 0, false
+}
+
+// saw returns what a lane read of its word from byte o on, 8 bytes at most. If that is an older
+// version, the lane may read the newer one when it comes here again.
+func (x *ctx) saw(a *access, at where, l int, o int32) uint64 {
+	if lo, hi, ok := x.picked(Word{at.mem, x.m.addr[l], a.size}); ok {
+		if o > 0 {
+			return hi
+		}
+		return lo
+	}
+	return at.r.load(x.m.addr[l]+uint64(o)-at.r.base, min(a.size-o, 8))
 }
 
 // picks appends the choices of a lane of a split that stands before a strong access of one

@@ -18,6 +18,7 @@ import (
 	"slices"
 	"strings"
 
+	"muster/internal/coherence"
 	"muster/internal/machine"
 	"muster/internal/order"
 )
@@ -180,7 +181,9 @@ type Gap struct {
 // A Judge watches one run.
 type Judge struct {
 	Config
-	Order    *order.Tracker
+	Order *order.Tracker
+	// Words, with Config.Executions, says which versions accesses may take, and took.
+	Words    *coherence.Run
 	findings []Finding
 	keys     map[string]int // where in findings, up to as many as it has
 	gaps     []Gap
@@ -214,6 +217,9 @@ type Config struct {
 func NewJudge(c Config) *Judge {
 	j := &Judge{Config: c}
 	j.Order = order.New(order.Config{Shape: c.Shape, MustOnly: c.MustOnly, Executions: c.Executions, Equal: c.Equal, Ends: c.Ends, Round: c.Round, Looks: c.Looks, Strong: c.Strong, Pairs: c.Pairs, Unused: c.Unused, Invals: invalidates(c.Program)})
+	if c.Executions {
+		j.Words = coherence.NewRun(j.Order, c.Program.HasBarriers())
+	}
 	return j
 }
 
@@ -230,6 +236,9 @@ func invalidates(p *machine.Program) bool {
 // Observe makes a Judge a machine.Observer.
 func (j *Judge) Observe(m *machine.Machine, ev *machine.Event) {
 	found := j.Order.Found()
+	if j.Words != nil {
+		j.Words.Observe(m, ev)
+	}
 	j.Order.Observe(m, ev)
 	if ev.Kind == machine.EvAccess && ev.Op == nil && (ev.Init != ev.Mask || j.Order.Found() > found) {
 		j.guards(ev.CTA, ev.Warp, ev.PC)
@@ -260,6 +269,7 @@ func (j *Judge) Finish(m *machine.Machine) ([]Finding, []Gap) {
 	j.stopped(m)
 	j.atEnd(m)
 	j.repeatedCopies()
+	j.staleWords()
 	j.tie(j.findings)
 	Sort(j.findings)
 	j.keys = nil

@@ -33,8 +33,22 @@ strong load), both of a scope that holds the two threads; where threads look at 
 other's words by fence.sc between the store and the load.`,
 })
 
-// StaleValue returns the finding of an execution that is no interleaving.
-func (j *Judge) StaleValue(s *coherence.Stale) Finding {
+// staleWords adds the finding of an execution that is no interleaving and comes to its end with no
+// other finding. Whether some interleaving leaves the same memory is for others to say
+// (package executions).
+func (j *Judge) staleWords() {
+	if j.Words == nil || !j.over || len(j.findings) > 0 {
+		return
+	}
+	if s := j.Words.Stale(); s != nil {
+		j.add(staleValue, j.staleValue(s))
+	}
+}
+
+// IsStale reports whether a finding is of an execution that is no interleaving.
+func IsStale(f *Finding) bool { return f.Kind == staleValue.Name }
+
+func (j *Judge) staleValue(s *coherence.Stale) Finding {
 	who := func(a *coherence.Access) string {
 		return fmt.Sprintf("lane %d of warp %d of CTA %d", a.Lane, a.Warp, a.CTA)
 	}
@@ -51,7 +65,6 @@ func (j *Judge) StaleValue(s *coherence.Stale) Finding {
 		scope = ".cta"
 	}
 	f := Finding{
-		Kind: staleValue.Name, Severity: staleValue.Severity, Count: 1,
 		Sites:   []Site{site("overwrites", &s.Over), site("reads", &s.Access)},
 		Missing: fmt.Sprintf("causality order does not say that %s comes before %s, and so not that its value is seen", j.at(s.Over.PC), j.at(s.PC)),
 		Fix: fmt.Sprintf("a release behind the store and an acquire before the load that reads it, in the threads that hand on a flag; or fence.sc%s between the store of one word "+

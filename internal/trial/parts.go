@@ -2,7 +2,6 @@ package trial
 
 import (
 	"fmt"
-	"muster/internal/coherence"
 	"muster/internal/explore"
 	"muster/internal/machine"
 	"muster/internal/order"
@@ -147,19 +146,9 @@ func (s *Subject) Judge(b *Budget, by Schedule, skip bool, k, n int) (r Result, 
 	}
 	for { // each round adds stores; a program has finitely many
 		c := s.Rules()
-		c.Executions = by.Picks()
+		c.Executions = c.Executions || by.Picks()
 		j := rules.NewJudge(c)
-		watch, words := machine.Observer(j), (*coherence.Run)(nil)
-		if c.Executions {
-			words = coherence.NewRun(j.Order, s.Program.HasBarriers())
-			watch = Observers{words, j}
-		}
-		r, ended := s.RunPart(b, j, s.Part(watch, skip, k, n), by)
-		if words != nil && len(r.Findings) == 0 {
-			if stale := words.Stale(); stale != nil {
-				r.Findings = append(r.Findings, j.StaleValue(stale))
-			}
-		}
+		r, ended := s.RunPart(b, j, s.Part(j, skip, k, n), by)
 		if r.Cut && !r.Wrong() {
 			b = b.Enough(0)
 			continue

@@ -34,6 +34,8 @@ type Subject struct {
 	Limits  Limits
 	// Highest: elect.sync elects the highest lane of its mask, see Led.
 	Highest bool
+	// Executions: machines keep the versions of words, see Executing.
+	Executions bool
 	// Lone: it is one cluster of the launch, which gets so many others: see Granted.
 	Lone bool
 	Gets int
@@ -76,7 +78,7 @@ func (s *Subject) Part(o machine.Observer, skip bool, k, n int) *machine.Machine
 
 // Rules returns what a judge of the subject's runs is made of.
 func (s *Subject) Rules() rules.Config {
-	c := rules.Config{Shape: s.Shape, Program: s.Program, Unused: s.unused}
+	c := rules.Config{Shape: s.Shape, Program: s.Program, Unused: s.unused, Executions: s.Executions}
 	if s.equal != nil {
 		c.Equal = func(pc int32) bool { return slices.Contains(s.equal, pc) }
 	}
@@ -124,6 +126,16 @@ func (s *Subject) Led() *Subject {
 	h.Highest = true
 	h.Start = s.Start.Fork(nil, nil)
 	h.Start.LeadHighest()
+	return &h
+}
+
+// Executing returns the subject whose strong accesses may take older versions of their words, in
+// schedules that say so.
+func (s *Subject) Executing() *Subject {
+	h := *s
+	h.Executions = true
+	h.Start = s.Start.Fork(nil, nil)
+	h.Start.KeepVersions()
 	return &h
 }
 

@@ -60,15 +60,40 @@ matter, and makes nothing incomplete.`,
 	},
 	{
 		Title: "outcomes that no interleaving has",
-		Says:  `outcomes that no interleaving has|words with strong accesses`,
+		Says:  `outcomes that no interleaving has|words with strong accesses|more strong accesses than are followed|more different executions`,
 		Shown: "incomplete: causality order does not relate this strong access to another, and only control does, or another word comes in between: outcomes that no interleaving has were not looked at",
 		Text: `Strong accesses (ld.relaxed, atomics, volatile) of several words race so that the memory
 model has executions which are no interleaving of steps, as in store buffering: both
-threads read what was there before. Muster runs interleavings.
+threads read what was there before. Muster explores those of words of memory
+(exploration.md), and here could not come to their end, or an mbarrier or an asynchronous
+operation is among what races.
 
 Make one of the accesses an acquire or a release, or put fence.sc where the algorithm needs
 it, so that causality orders them. If the words are independent counters, the kernel is
 likely right, and cannot be shown to be.`,
+	},
+	{
+		Title: "load buffering",
+		Says:  `load buffering`,
+		Shown: "incomplete: by the letter of the memory model this access could take part in load buffering (ISA 8.10.4): a read that returns what is only written because of it; executions of that kind were not looked at",
+		Text: `By program order and by what reads return, a read comes before a write of its own word, and
+nothing in causality order says so: the memory model lets the read return that write, unless
+the write depends on it. Muster builds executions one step after the other, in which each read
+comes after the write that it returns. No GPU is known to do otherwise.
+
+Where threads hand something on, make the store a release and the load that reads it an
+acquire: then there is an order, and nothing is left open.`,
+	},
+	{
+		Title: "elements of one strong access",
+		Says:  `elements of this access`,
+		Shown: "incomplete: elements of this access were not let take versions of different age",
+		Text: `A strong load or store of several elements, or of a packed type, is one access for each
+element, in no order (ISA 8.2.4): one may return an older value than another. Muster lets each
+return the newest alone.
+
+Check by a flag of its own, behind a release and an acquire, or put flag and value into one
+scalar of 8 bytes, which is read whole.`,
 	},
 	{
 		Title: "lanes of one warp that come to one place together",
