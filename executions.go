@@ -41,6 +41,9 @@ func (c *checking) executes() {
 		c.AddGap(g)
 	}
 	for _, pc := range r.Loose {
+		if c.Wrong() {
+			break // with an error found, what else there may be decides nothing
+		}
 		c.AddGap(rules.Gap{What: looseText, PC: pc})
 	}
 	c.coverage = &report.Coverage{Schedules: r.Coverage.Schedules, Left: r.Coverage.Left, Steps: r.Coverage.Steps, Longest: r.Coverage.Longest, Complete: true, Executions: true}

@@ -563,7 +563,7 @@ func (x *ctx) polled(a *access, at where) {
 		for o := int32(0); o < a.size; o += 8 {
 			n := min(a.size-o, 8)
 			adr := x.m.addr[i] + uint64(o)
-			x.s.note(await{pc: x.s.pc, mem: at.mem, addr: adr, size: n, val: x.saw(a, at, i, o), lanes: at.mask})
+			x.s.note(await{pc: x.s.pc, mem: at.mem, addr: adr, size: n, val: x.saw(a, at, i, o), ver: x.pick, lanes: at.mask})
 		}
 	}
 }

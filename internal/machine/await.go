@@ -31,7 +31,8 @@ type await struct {
 	size  int32 // bytes polled; 0 for an mbarrier
 	life  uint32
 	addr  uint64
-	val   uint64 // the value read, or the phase waited for
+	val   uint64  // the value read, or the phase waited for
+	ver   Version // read, if it was picked
 	lanes uint32
 	// woke holds 1 + each PC at which a change of this woke the split, the first
 	// maxWakes of them.

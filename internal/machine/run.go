@@ -88,7 +88,7 @@ func (m *Machine) enter(w *warp, s *split) *ctx {
 	x.m, x.c, x.w, x.s = m, m.ctas[w.cta], w, s
 	x.r32, x.r64, x.p = w.r32[s.base32:], w.r64[s.base64:], w.p[s.basep:]
 	x.k32, x.k64 = m.prog.k32, m.prog.k64
-	x.giveUp, x.quiet, x.idle, x.picks = false, false, false, false
+	x.giveUp, x.quiet, x.idle, x.picks, x.pick = false, false, false, false, Initial
 	return x
 }
 

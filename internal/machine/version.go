@@ -244,8 +244,12 @@ func (m *Machine) picks(w *warp, s *split, buf []Choice) []Choice {
 			continue
 		}
 		list := m.current(Word{mem, at, a.size})
+		was, again := s.tookHere(mem, at)
 		for i := len(list) - 2; i >= 0; i-- {
 			v := &list[i]
+			if again && v.name == was {
+				continue
+			}
 			writes := a.acc&Write != 0 && !(a.atom == atomCas && x.comparesUnequal(in, a, v, l))
 			if writes && list[i+1].update || poll != nil && !poll.Ends(v.lo, m.ComparedWith(poll, l)) {
 				continue
@@ -269,6 +273,17 @@ func (x *ctx) failsToSwap(a *access, at where) bool {
 		lo, hi = x.m.contents(w)
 	}
 	return x.value(a.regs[0], a.t, l) != wideValue{lo, hi}
+}
+
+// tookHere returns the version that a split has picked at its PC, of the word there, since its last
+// effect: to read that one again is no step.
+func (s *split) tookHere(mem MemID, addr uint64) (Version, bool) {
+	for i := range s.awaits {
+		if a := &s.awaits[i]; a.pc == s.pc && a.mem == mem && a.addr == addr {
+			return a.ver, true
+		}
+	}
+	return Initial, false
 }
 
 // comparesUnequal reports whether a compare-and-swap that reads a version fails.
