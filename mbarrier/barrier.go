@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"runtime"
 	"sync/atomic"
+
+	"muster/mbarrier/internal/history"
 )
 
 // Max bounds the expected count of a [Barrier]: what barrier::max() of libcu++ returns on a GPU.
@@ -123,14 +125,14 @@ func New(expected int, opts ...Option) *Barrier {
 		b.pair[i].barrier, b.pair[i].cond.L = b, &b.pair[i]
 	}
 	b.tuner, b.paces = newTuner(max(2, expected)), true
-	if tracing.Load() {
+	if tracing.Load() || history.Mine() != nil {
 		b.trace = new(trace)
 	}
 	for _, o := range opts {
 		o(b)
 	}
 	if b.trace != nil {
-		register(b)
+		register(b, expected)
 	}
 	b.few = expected <= 2 && b.trace == nil
 	b.careful = b.trace != nil || b.completion != nil
@@ -197,7 +199,11 @@ func (b *Barrier) Wait(t ArrivalToken) {
 // try_wait may block for a while; that is [Barrier.WaitContext] with a deadline.)
 func (b *Barrier) TryWait(t ArrivalToken) bool {
 	b.checkToken("TryWait", t)
-	return b.now() > t.phase
+	over := b.now() > t.phase
+	if b.trace != nil {
+		b.trace.polled(t.phase, over)
+	}
+	return over
 }
 
 // WaitContext waits until the token's phase is complete, and then returns nil, or until ctx is done, and
@@ -214,13 +220,21 @@ func (b *Barrier) WaitContext(ctx context.Context, t ArrivalToken) error {
 func (b *Barrier) WaitParity(parity int) {
 	if p, ok := b.parity("WaitParity", parity); !ok {
 		b.await(p)
+	} else if b.trace != nil {
+		b.trace.passed(p - 1)
 	}
 }
 
 // TryWaitParity reports whether the phase with that parity, 0 or 1, is complete, in the sense of
 // [Barrier.WaitParity], without blocking.
 func (b *Barrier) TryWaitParity(parity int) bool {
-	_, ok := b.parity("TryWaitParity", parity)
+	p, ok := b.parity("TryWaitParity", parity)
+	if b.trace != nil {
+		if ok {
+			p--
+		}
+		b.trace.polled(p, ok)
+	}
 	return ok
 }
 
@@ -347,7 +361,7 @@ func (b *Barrier) latchedDo(op string, c change) uint64 {
 		b.refuse(op, State{w, p}, r, c)
 	}
 	if b.trace != nil {
-		b.trace.note(p, int(c.count), -int(c.delta))
+		b.trace.note(p, c, next, r.Completed)
 	}
 	after, mark := p, v&careful
 	if r.Completed {
@@ -359,6 +373,9 @@ func (b *Barrier) latchedDo(op string, c change) uint64 {
 			b.due = 0
 			if next, r = next.ArriveDrop(n); r.Completed {
 				after++
+			}
+			if b.trace != nil {
+				b.trace.dropped(p+1, n, next, r.Completed)
 			}
 		}
 		b.epoch.Store(after >> lowBits)
@@ -388,6 +405,9 @@ func (b *Barrier) leave(op string, p uint64) {
 	now, v := b.latch(op)
 	if now < p {
 		b.due++
+		if b.trace != nil {
+			b.trace.leaving(p)
+		}
 		b.word.Store(v | careful)
 		return
 	}
@@ -402,6 +422,9 @@ func (b *Barrier) complete(v uint64) {
 	defer func() {
 		if !returned {
 			b.broken.Store(true)
+			if b.trace != nil {
+				b.trace.broke()
+			}
 			b.word.Store(v)
 		}
 		b.completing.Store(false)
@@ -471,7 +494,15 @@ func (b *Barrier) parity(op string, parity int) (uint64, bool) {
 }
 
 func (b *Barrier) misuse(op, format string, args ...any) {
-	panic(fmt.Sprintf("mbarrier: "+op+" "+format+"; "+b.label()+" is at "+b.State().String(), args...))
+	b.panics(fmt.Sprintf("mbarrier: "+op+" "+format+"; %s is at %v", append(args, b.label(), b.State())...))
+}
+
+// panics panics, and a trace has the reason.
+func (b *Barrier) panics(text string) {
+	if b.trace != nil {
+		text += b.trace.refused(text)
+	}
+	panic(text)
 }
 
 // refuse panics with the reason why c is not allowed in s.
@@ -489,5 +520,5 @@ func (b *Barrier) refuse(op string, s State, r Result, c change) {
 	default:
 		why = r.Fault.String()
 	}
-	panic(fmt.Sprintf("mbarrier: %s %s; %s is at %v", op, why, b.label(), s))
+	b.panics(fmt.Sprintf("mbarrier: %s %s; %s is at %v", op, why, b.label(), s))
 }
