@@ -141,6 +141,20 @@ func (b *builder) place(p Place) int {
 	return i
 }
 
+// begins is the line in which a goroutine's function begins. The runtime does not say it of one that was
+// inlined: then it is the last line before with the word func.
+func (b *builder) begins(g history.Goroutine) int {
+	if g.Begins {
+		return g.Line
+	}
+	for n := g.Line; n > 0; n-- {
+		if strings.Contains(b.line(g.File, n), "func") {
+			return n
+		}
+	}
+	return g.Line
+}
+
 func (b *builder) line(file string, n int) string {
 	lines, ok := b.sources[file]
 	if !ok && len(b.sources) < mostSources {
@@ -168,9 +182,8 @@ func (b *builder) goroutines(left []stack) {
 	for _, o := range b.record.Goroutines {
 		g := Goroutine{Place: -1, At: -1, Started: o.Created, State: "ended", Steps: o.Steps, Last: []int{}}
 		name := o.Label
-		if f := runtime.FuncForPC(o.Root); f != nil {
-			file, line := f.FileLine(o.Root)
-			g.Place = b.place(Place{Function: short(f.Name()), File: file, Line: line})
+		if o.Root != "" {
+			g.Place = b.place(Place{Function: short(o.Root), File: o.File, Line: b.begins(o)})
 			if name == "" {
 				name = b.called(g.Place)
 			}

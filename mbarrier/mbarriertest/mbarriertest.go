@@ -85,7 +85,7 @@ func (w *watch) run(f func(*testing.T)) (text string) {
 		text = w.dump()
 	}()
 	synctest.Test(w.t, func(t *testing.T) {
-		history.Open(&w.log)
+		history.Open(&w.log, "the test")
 		f(t)
 	})
 	return ""

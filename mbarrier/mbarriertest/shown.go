@@ -1,5 +1,11 @@
 package mbarriertest
 
+import (
+	"slices"
+
+	"muster/mbarrier/internal/history"
+)
+
 // The most steps, barriers and sentences of a page.
 const (
 	mostHistory  = 5000
@@ -9,6 +15,7 @@ const (
 // only is the report with some of its goroutines, renumbered, and with the barriers that they need first.
 func (r *Report) only(goroutines map[int]bool) *Report {
 	s := *r
+	s.cut()
 	s.Goroutines, s.Barriers, s.Debts, s.Circles, s.Notes, s.History = []Goroutine{}, []Barrier{}, []Debt{}, []Circle{}, []Note{}, []Step{}
 	g := numbers{-1: -1}
 	for i, o := range r.Goroutines {
@@ -65,6 +72,19 @@ func (r *Report) only(goroutines map[int]bool) *Report {
 	}
 	s.regroup(r)
 	return &s
+}
+
+// cut shortens texts, which a report may have from elsewhere.
+func (r *Report) cut() {
+	const most = 2000
+	r.Test, r.Failure = history.Cut(r.Test, most), history.Cut(r.Failure, most)
+	r.Words, r.Places = slices.Clone(r.Words), slices.Clone(r.Places)
+	for i := range r.Words {
+		r.Words[i] = history.Cut(r.Words[i], most)
+	}
+	for i, p := range r.Places {
+		r.Places[i] = Place{history.Cut(p.Function, most), history.Cut(p.File, most), p.Line, history.Cut(p.Text, most)}
+	}
 }
 
 // gone is the number of what is not shown. -1 stays -1: what never had a number.

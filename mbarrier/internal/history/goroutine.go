@@ -55,7 +55,10 @@ func Born(self Head) Goroutine {
 	for {
 		f, more := frames.Next()
 		if f.Function != "" && !Library(f.Function) {
-			g.Root = f.Entry
+			g.Root, g.File, g.Line, g.Begins = f.Function, f.File, f.Line, f.Func != nil
+			if g.Begins {
+				_, g.Line = f.Func.FileLine(f.Entry)
+			}
 		}
 		if !more {
 			return g
@@ -104,6 +107,9 @@ func Trim(line string) string {
 // started and wait, or this module's barrier.
 func Library(function string) bool {
 	if strings.HasPrefix(function, "muster/mbarrier.") || strings.HasPrefix(function, "muster/mbarrier/internal/") || strings.HasPrefix(function, "muster/mbarrier/mbarriertest.") {
+		return true
+	}
+	if strings.Contains(function, ".gowrap") { // what a go statement with arguments makes
 		return true
 	}
 	pkg, _, _ := strings.Cut(function[strings.LastIndexByte(function, '/')+1:], ".")

@@ -77,10 +77,13 @@ type Barrier struct {
 type Goroutine struct {
 	ID      string // the runtime's number
 	Label   string
-	Root    uintptr // entry of the outermost function that is not the runtime's or testing's
-	Created string  // 'pkg.f (file:line)', by whom
-	Steps   int     // in how many steps it was
-	Wait    Event   // that has not ended; its Step is 0 if there is none
+	Root    string // the outermost function that is not the runtime's or testing's
+	File    string
+	Line    int
+	Begins  bool   // Line is the function's first; not so if the function was inlined
+	Created string // 'pkg.f (file:line)', by whom
+	Steps   int    // in how many steps it was
+	Wait    Event  // that has not ended; its Step is 0 if there is none
 }
 
 // A Log is the history of one bubble of package testing/synctest.
@@ -108,8 +111,9 @@ var (
 	logs   = map[string]*Log{}
 )
 
-// Open makes a log for barriers that are made from now on in the caller's bubble.
-func Open(l *Log) {
+// Open makes a log for barriers that are made from now on in the caller's bubble. The caller, whose name is
+// given, is its first goroutine.
+func Open(l *Log, name string) {
 	l.numbers, l.known = map[string]int{}, map[Site]int{}
 	l.Bubble = Self().Bubble
 	logsMu.Lock()
@@ -118,6 +122,7 @@ func Open(l *Log) {
 		open.Add(1)
 	}
 	logs[l.Bubble] = l
+	l.Name(name)
 }
 
 // Close ends a log: nothing is recorded any more.

@@ -9,48 +9,66 @@ function showGraph(box, m) {
     box.replaceChildren(el("p.quiet", {}, "Nobody waits."));
     return;
   }
-  const size = place(graph);
-  const backs = graph.arrows.filter((a) => a.back).length;
-  const width = size.columns * (NODE.width + NODE.gapX) - NODE.gapX + 12, body = size.rows * (NODE.height + NODE.gapY), height = body + (backs ? 30 + 16 * Math.min(backs, 6) : 4);
+  const size = place(graph), stepX = NODE.width + NODE.gapX, stepY = NODE.height + NODE.gapY;
+  // What is too wide folds once, and goes back to the left below: a circle closes there.
+  const folds = size.columns > 5 && size.columns * stepX > box.clientWidth, columns = folds ? Math.ceil(size.columns / 2) : size.columns;
+  const body = size.rows * stepY;
+  for (const n of graph.nodes) {
+    n.below = folds && n.column >= columns;
+    n.left = 6 + (n.below ? 2 * columns - 1 - n.column : n.column) * stepX;
+    n.top = 6 + n.y * stepY + (n.below ? body + 26 : 0);
+  }
+  const backs = folds ? 0 : graph.arrows.filter((a) => a.back).length;
+  const width = columns * stepX - NODE.gapX + 12, height = folds ? 2 * body + 30 : body + (backs ? 30 + 16 * Math.min(backs, 6) : 4);
   const picture = svg("svg", { width, height, viewBox: `0 0 ${width} ${height}`, role: "presentation" });
-  const x = (n) => 6 + n.column * (NODE.width + NODE.gapX), y = (n) => 6 + n.y * (NODE.height + NODE.gapY);
-  let back = 0;
   const texts = [];
+  let back = 0;
   for (const a of [...graph.arrows].sort((p, q) => (p.round ? 1 : 0) - (q.round ? 1 : 0))) {
-    const classes = (a.round ? ".round" : "") + (a.guess ? ".guess" : "");
-    let path, tx, ty, head;
-    if (a.back) {
-      const deep = body + 8 + 16 * Math.min(back++, 5), x1 = x(a.from) + NODE.width / 2, x2 = x(a.to) + NODE.width / 2, y1 = y(a.from) + NODE.height, y2 = y(a.to) + NODE.height;
-      const [p, q] = a.from === a.to ? [x1 + 40, x2 - 40] : [x1, x2];
-      path = `M${p} ${y1} C${p} ${deep + 10} ${p} ${deep + 10} ${p + Math.sign(q - p) * 26} ${deep + 10} L${q - Math.sign(q - p) * 26} ${deep + 10} C${q} ${deep + 10} ${q} ${deep + 10} ${q} ${y2 + 8}`;
-      head = `M${q} ${y2} l-5 9 h10 z`;
-      [tx, ty] = [(p + q) / 2, deep + 14];
-    } else {
-      const x1 = x(a.from) + NODE.width, y1 = y(a.from) + NODE.height / 2, x2 = x(a.to), y2 = y(a.to) + NODE.height / 2, mid = x2 - NODE.gapX / 2;
-      path = a.to.column === a.from.column + 1 || y1 === y2 ? `M${x1} ${y1} C${x1 + 40} ${y1} ${x2 - 48} ${y2} ${x2 - 8} ${y2}` : `M${x1} ${y1} C${x1 + 40} ${y1} ${x1 + 30} ${y2} ${mid - 30} ${y2} L${x2 - 8} ${y2}`;
-      head = `M${x2} ${y2} l-9 -5 v10 z`;
-      [tx, ty] = [(x1 + x2) / 2 - 2, (y1 + y2) / 2 + 4];
-    }
-    picture.append(svg(`path.arrow${classes}`, { d: path }), svg(`path.head${a.round ? ".round" : ""}`, { d: head }));
+    const round = a.round ? ".round" : "", [path, head, x, y] = folds ? direct(a) : a.back ? under(a, body + 18 + 16 * Math.min(back++, 5)) : onward(a);
+    picture.append(svg(`path.arrow${round}${a.guess ? ".guess" : ""}`, { d: path }), svg(`path.head${round}`, { d: head }));
     const wide = a.text.length * 6.2 + 6;
-    texts.push(svg("rect.behind", { x: tx - wide / 2, y: ty - 11, width: wide, height: 14 }), svg(`text.on-arrow${a.round ? ".round" : ""}`, { x: tx, y: ty }, a.text));
+    texts.push(svg("rect.behind", { x: x - wide / 2, y: y - 11, width: wide, height: 14 }), svg(`text.on-arrow${round}`, { x, y }, a.text));
   }
   picture.append(...texts);
-  for (const n of graph.nodes) picture.append(nodeOf(m, n, x(n), y(n)));
+  for (const n of graph.nodes) picture.append(nodeOf(m, n));
   box.replaceChildren(picture, graph.left ? el("p.quiet", {}, `${counted(graph.left, "more arrow leads", "more arrows lead")} to what is not drawn: the tables below have it.`) : "");
-  m.listen((what) => what !== "window" && mark());
   const mark = () => {
     for (const e of picture.querySelectorAll(".node")) e.classList.toggle("picked", m.pick != null && e.dataset.key === `${m.pick.kind} ${m.pick.kind === "goroutine" ? m.goroutines[m.pick.index].group : m.pick.index}`);
   };
+  m.listen((what) => what !== "window" && mark());
 }
 
-function nodeOf(m, n, x, y) {
+/** An arrow to a column further right: its path, its head, and where its text stands. */
+function onward({ from, to }) {
+  const x1 = from.left + NODE.width, y1 = from.top + NODE.height / 2, x2 = to.left, y2 = to.top + NODE.height / 2, mid = x2 - NODE.gapX / 2;
+  const path = to.column === from.column + 1 || y1 === y2 ? `M${x1} ${y1} C${x1 + 40} ${y1} ${x2 - 48} ${y2} ${x2 - 8} ${y2}` : `M${x1} ${y1} C${x1 + 40} ${y1} ${x1 + 30} ${y2} ${mid - 30} ${y2} L${x2 - 8} ${y2}`;
+  return [path, `M${x2} ${y2} l-9 -5 v10 z`, (x1 + x2) / 2 - 2, (y1 + y2) / 2 + 4];
+}
+
+/** An arrow back, below all nodes. */
+function under({ from, to }, deep) {
+  const apart = from === to ? 40 : 0, p = from.left + NODE.width / 2 + apart, q = to.left + NODE.width / 2 - apart, y1 = from.top + NODE.height, y2 = to.top + NODE.height, turn = Math.sign(q - p) * 26;
+  return [`M${p} ${y1} C${p} ${deep} ${p} ${deep} ${p + turn} ${deep} L${q - turn} ${deep} C${q} ${deep} ${q} ${deep} ${q} ${y2 + 8}`, `M${q} ${y2} l-5 9 h10 z`, (p + q) / 2, deep + 4];
+}
+
+/** An arrow of a folded graph: between the sides that face each other. */
+function direct({ from, to }) {
+  const dx = to.left - from.left, dy = to.top - from.top;
+  if (Math.abs(dx) < NODE.width) {
+    const s = dy < 0 ? -1 : 1, x1 = from.left + NODE.width / 2, x2 = to.left + NODE.width / 2, y1 = from.top + (s > 0 ? NODE.height : 0), y2 = to.top + (s > 0 ? 0 : NODE.height);
+    return [`M${x1} ${y1} L${x2} ${y2 - 8 * s}`, `M${x2} ${y2} l-5 ${-9 * s} h10 z`, (x1 + x2) / 2, (y1 + y2) / 2 + 4];
+  }
+  const s = dx < 0 ? -1 : 1, x1 = from.left + (s > 0 ? NODE.width : 0), x2 = to.left + (s > 0 ? 0 : NODE.width), y1 = from.top + NODE.height / 2, y2 = to.top + NODE.height / 2;
+  return [`M${x1} ${y1} C${x1 + 40 * s} ${y1} ${x2 - 48 * s} ${y2} ${x2 - 8 * s} ${y2}`, `M${x2} ${y2} l${-9 * s} -5 v10 z`, (x1 + x2) / 2 - 2 * s, (y1 + y2) / 2 + 4];
+}
+
+function nodeOf(m, n) {
   const { title, sub, label } = nodeWords(m, n);
   const act = () => n.kind !== "nobody" && m.choose(n.kind, n.index);
   const key = `${n.kind} ${n.kind === "goroutine" ? n.group : n.index}`;
   const gone = n.kind === "nobody" || (n.kind === "goroutine" && m.goroutines[n.index].state === "ended");
   const e = svg(`g.node${n.round ? ".round" : ""}${gone ? ".gone" : ""}`, {
-    transform: `translate(${x} ${y})`, tabindex: n.kind === "nobody" ? null : 0, role: n.kind === "nobody" ? "img" : "button", "aria-label": label, "data-key": key,
+    transform: `translate(${n.left} ${n.top})`, tabindex: n.kind === "nobody" ? null : 0, role: n.kind === "nobody" ? "img" : "button", "aria-label": label, "data-key": key,
     click: act, keydown: (k) => { if (k.key === "Enter" || k.key === " ") { k.preventDefault(); act(); } },
   });
   e.append(svg("title", {}, label), svg("rect.box", { width: NODE.width, height: NODE.height, rx: n.kind === "barrier" ? 2 : 14 }));

@@ -2,11 +2,11 @@
 
 /** @param {*} m @param {number} g */
 function goroutineName(m, g) {
-  return g < 0 ? "a goroutine that was not kept" : `“${clip(clean(m.goroutines[g].name), 60)}”`;
+  return g < 0 ? "a goroutine that was not kept" : `"${clip(clean(m.goroutines[g].name), 60)}"`;
 }
 
 function barrierName(m, b) {
-  return `“${clip(clean(m.barriers[b].name), 60)}”`;
+  return `"${clip(clean(m.barriers[b].name), 60)}"`;
 }
 
 /** "file:line". */
