@@ -180,19 +180,24 @@ func (b *builder) goroutines(left []stack) {
 	}
 	names := []string{}
 	for _, o := range b.record.Goroutines {
-		g := Goroutine{Place: -1, At: -1, Started: o.Created, State: "ended", Steps: o.Steps, Last: []int{}}
+		g := Goroutine{Place: -1, At: -1, Started: b.begun(o.Started), State: "ended", Steps: o.Steps, Last: []int{}}
 		name := o.Label
 		if o.Root != "" {
 			g.Place = b.place(Place{Function: short(o.Root), File: o.File, Line: b.begins(o)})
 			if name == "" {
 				name = b.called(g.Place)
 			}
+		} else if name == "" && g.Started >= 0 {
+			name = b.fileLine(g.Started)
 		}
 		b.stands(&g, alive, o.ID)
 		if w := o.Wait; w.Step != 0 && (g.State != "ended" || len(left) == 0) {
 			g.State, g.Waits = "waits", &Wait{w.Barrier, w.Phase, w.Step, b.site(w.Site).place}
 			if b.Barriers[w.Barrier].Phase == w.Phase {
 				b.Barriers[w.Barrier].Waiting++
+			}
+			if g.Waits.Place < 0 {
+				g.Waits.Place = g.Started
 			}
 			if g.At < 0 {
 				g.At = g.Waits.Place
@@ -201,10 +206,10 @@ func (b *builder) goroutines(left []stack) {
 		b.Goroutines, names = append(b.Goroutines, g), append(names, name)
 	}
 	for _, s := range left {
-		if _, ok := alive[s.ID]; !ok || len(b.Goroutines) >= history.MaxGoroutines {
-			continue
+		if _, ok := alive[s.ID]; !ok || s.root == "" || len(b.Goroutines) >= history.MaxGoroutines {
+			continue // known already, or one of package testing
 		}
-		g := Goroutine{Place: -1, At: -1, Started: s.created, Last: []int{}}
+		g := Goroutine{Place: -1, At: -1, Started: b.begun(s.started), Last: []int{}}
 		b.stands(&g, alive, s.ID)
 		b.Goroutines, names = append(b.Goroutines, g), append(names, literal(s.root, "goroutine "+s.root))
 	}
@@ -218,7 +223,7 @@ func (b *builder) stands(g *Goroutine, alive map[string]stack, id string) {
 		return
 	}
 	delete(alive, id)
-	g.At = b.place(s.at)
+	g.At = b.begun(s.at)
 	g.State, g.Blocked = "blocked", strings.TrimSuffix(s.State, " (durable)")
 	if s.State == "running" || s.State == "runnable" {
 		g.State = "runs"
@@ -228,7 +233,20 @@ func (b *builder) stands(g *Goroutine, alive map[string]stack, id string) {
 // called names a goroutine by its function, or by the place of its literal.
 func (b *builder) called(place int) string {
 	p := b.Places[place]
-	return literal(p.Function, fmt.Sprintf("%s:%d", filepath.Base(p.File), p.Line))
+	return literal(p.Function, b.fileLine(place))
+}
+
+// fileLine is a place's 'file:line'.
+func (b *builder) fileLine(place int) string {
+	return fmt.Sprintf("%s:%d", filepath.Base(b.Places[place].File), b.Places[place].Line)
+}
+
+// begun numbers a place of the runtime's, which may be none.
+func (b *builder) begun(p history.Place) int {
+	if p.Function == "" {
+		return -1
+	}
+	return b.place(Place{Function: short(p.Function), File: p.File, Line: p.Line})
 }
 
 func literal(function, otherwise string) string {
@@ -258,22 +276,11 @@ func (b *builder) number(names []string) {
 
 func (b *builder) steps() {
 	b.History = []Step{}
+	for _, e := range b.record.Arrivals {
+		b.arrived[e.Barrier].saw(b.step(e))
+	}
 	for _, e := range b.record.Events {
-		s := Step{
-			Step: e.Step, Kind: kinds[e.Kind], Goroutine: e.Goroutine, Barrier: e.Barrier, Place: b.site(e.Site).place, Op: b.site(e.Site).op,
-			Phase: e.Phase, Arrivals: e.Count, Drops: e.Drop, Bytes: e.Bytes, Began: e.Begin, Text: e.Text, After: State(e.After),
-		}
-		switch {
-		case e.Kind == history.Polled:
-			if s.True = e.Completed; e.Times > 1 {
-				s.Times = e.Times
-			}
-		case e.Drop > 0:
-			s.Kind = "drops"
-		case e.Count > 0:
-			s.Kind = "arrives"
-		}
-		s.Completes = e.Completed && e.Kind != history.Polled
+		s := b.step(e)
 		b.History = append(b.History, s)
 		if e.Goroutine >= 0 {
 			g := &b.Goroutines[e.Goroutine]
@@ -284,6 +291,28 @@ func (b *builder) steps() {
 		}
 	}
 	b.Left.Steps = b.record.Steps - len(b.History)
+}
+
+func (b *builder) step(e history.Event) Step {
+	s := Step{
+		Step: e.Step, Kind: kinds[e.Kind], Goroutine: e.Goroutine, Barrier: e.Barrier, Place: b.site(e.Site).place, Op: b.site(e.Site).op,
+		Phase: e.Phase, Arrivals: e.Count, Drops: e.Drop, Bytes: e.Bytes, Began: e.Begin, Text: e.Text, After: State(e.After),
+	}
+	if s.Place < 0 && e.Goroutine >= 0 { // the method itself was started
+		s.Place = b.Goroutines[e.Goroutine].Started
+	}
+	switch {
+	case e.Kind == history.Polled:
+		if s.True = e.Completed; e.Times > 1 {
+			s.Times = e.Times
+		}
+	case e.Drop > 0:
+		s.Kind = "drops"
+	case e.Count > 0:
+		s.Kind = "arrives"
+	}
+	s.Completes = e.Completed && e.Kind != history.Polled
+	return s
 }
 
 func (a *arrived) saw(s Step) {

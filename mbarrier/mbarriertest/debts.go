@@ -69,6 +69,9 @@ func (b *builder) owing(barrier int) (all []Debt) {
 	}
 	if len(all) == 0 {
 		rest := b.rest(barrier, done)
+		if len(rest) > mostGuesses {
+			return []Debt{{Goroutine: -1, What: "arrival", Known: FromNothing, Why: fmt.Sprintf("%d goroutines are left that have not arrived there, and nothing shows which of them is to", len(rest))}}
+		}
 		for _, g := range rest {
 			why := "it is the only other goroutine that is left, and has not arrived there"
 			if len(rest) > 1 {
@@ -123,7 +126,7 @@ func (b *builder) siblings(a *arrived) (all []int) {
 }
 
 // rest lists the goroutines that are left and could arrive: those that wait at another barrier, and if there
-// are none, those that are blocked elsewhere. Too many say nothing.
+// are none, those that are blocked elsewhere.
 func (b *builder) rest(barrier int, done func(int) bool) []int {
 	for _, state := range []string{"waits", "runs", "blocked"} {
 		var all []int
@@ -132,9 +135,6 @@ func (b *builder) rest(barrier int, done func(int) bool) []int {
 			if o.State == state && !done(g) && (o.Waits == nil || o.Waits.Barrier != barrier) {
 				all = append(all, g)
 			}
-		}
-		if len(all) > mostGuesses {
-			return nil
 		}
 		if len(all) > 0 {
 			return all

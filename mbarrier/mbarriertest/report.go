@@ -56,7 +56,7 @@ type Barrier struct {
 type Goroutine struct {
 	Name    string `json:"name"`              // by [Name], by its function or by the line of its literal
 	Place   int    `json:"place"`             // where its function begins, -1 if it is not known
-	Started string `json:"started,omitempty"` // by whom, as the runtime says
+	Started int    `json:"started"`           // place of its go statement, -1 if it is not known
 	State   string `json:"state"`             // waits, blocked, runs or ended
 	Blocked string `json:"blocked,omitempty"` // in the runtime's words
 	At      int    `json:"at"`                // place where it is, -1 if it has ended

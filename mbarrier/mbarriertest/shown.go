@@ -55,21 +55,17 @@ func (r *Report) only(goroutines map[int]bool) *Report {
 			s.Notes = append(s.Notes, n)
 		}
 	}
-	steps := r.History
-	if len(steps) > mostHistory {
-		s.Left.Steps += len(steps) - mostHistory
-		steps = steps[len(steps)-mostHistory:]
-	}
-	for _, e := range steps {
+	for i := len(r.History) - 1; i >= 0 && len(s.History) < mostHistory; i-- {
+		e := r.History[i]
 		if e.Goroutine = g.of(e.Goroutine); e.Goroutine == gone {
 			e.Goroutine = -1
 		}
-		if e.Barrier = b.of(e.Barrier); e.Barrier >= 0 {
+		if e.Barrier = b.of(e.Barrier); e.Barrier >= 0 && (e.Goroutine >= 0 || len(r.History) <= mostHistory) {
 			s.History = append(s.History, e)
-		} else {
-			s.Left.Steps++
 		}
 	}
+	slices.Reverse(s.History)
+	s.Left.Steps += len(r.History) - len(s.History)
 	s.regroup(r)
 	return &s
 }

@@ -2,7 +2,6 @@ package mbarriertest
 
 import (
 	"runtime"
-	"strconv"
 	"strings"
 
 	"muster/mbarrier/internal/history"
@@ -14,9 +13,9 @@ const mostStacks = 64 << 20
 // A stack is a goroutine that is left, as the runtime shows it.
 type stack struct {
 	history.Head
-	at      Place  // the innermost function that is the program's
-	root    string // the outermost one
-	created string
+	at      history.Place // the innermost function that is the program's
+	root    string        // the outermost one
+	started history.Place
 }
 
 // stacks reads those of a bubble. The form of the text is not promised: what cannot be read is left out.
@@ -51,25 +50,14 @@ func parseStacks(text, bubble string) (all []stack) {
 				continue
 			}
 			if s.root = name; s.at.Function == "" {
-				s.at = Place{Function: short(name)}
-				file, line, _ := cutLast(history.Trim(lines[i+1]), ":")
-				s.at.File = file
-				s.at.Line, _ = strconv.Atoi(line)
+				s.at = history.At(lines[i+1])
+				s.at.Function = name
 			}
 		}
-		s.created = history.Creator("\n" + one)
-		if s.root != "" {
-			all = append(all, s)
-		}
+		s.started = history.Creator("\n" + one)
+		all = append(all, s)
 	}
 	return all
-}
-
-func cutLast(s, sep string) (before, after string, ok bool) {
-	if i := strings.LastIndex(s, sep); i >= 0 {
-		return s[:i], s[i+len(sep):], true
-	}
-	return s, "", false
 }
 
 // short is a function's name without the path of its package.

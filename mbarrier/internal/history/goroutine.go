@@ -1,8 +1,8 @@
 package history
 
 import (
-	"path/filepath"
 	"runtime"
+	"strconv"
 	"strings"
 )
 
@@ -49,7 +49,7 @@ func ParseHead(line string) (h Head) {
 func Born(self Head) Goroutine {
 	g := Goroutine{ID: self.ID, Label: label(self.Labels)}
 	buf := make([]byte, 32<<10) // a stack is at most 100 frames
-	g.Created = Creator(string(buf[:runtime.Stack(buf, false)]))
+	g.Started = Creator(string(buf[:runtime.Stack(buf, false)]))
 	var pcs [512]uintptr
 	frames := runtime.CallersFrames(pcs[:runtime.Callers(1, pcs[:])])
 	for {
@@ -77,30 +77,36 @@ func label(labels string) string {
 	return ""
 }
 
-// Creator returns the place of the go statement that a stack names, 'f (file:line)', or "".
-func Creator(stack string) string {
+// Creator returns the place of the go statement that a stack names, if it is not that of sync.WaitGroup.Go or
+// of package testing, which do not say by whom.
+func Creator(stack string) (p Place) {
 	i := strings.LastIndex(stack, "\ncreated by ")
 	if i < 0 {
-		return ""
+		return p
 	}
 	by, place, _ := strings.Cut(stack[i+len("\ncreated by "):], "\n")
 	by, _, _ = strings.Cut(by, " in goroutine ")
 	if Library(by) {
-		return "" // sync.WaitGroup.Go, testing: not by whom
+		return p
 	}
-	return by[strings.LastIndexByte(by, '/')+1:] + " (" + Place(place) + ")"
+	p = At(place)
+	p.Function = by
+	return p
 }
 
-// Place returns a frame's 'file:line' of the second of its lines, with the file's base name.
-func Place(line string) string { return filepath.Base(Trim(line)) }
-
-// Trim takes the offset off the second line of a frame: its file and line are left.
-func Trim(line string) string {
-	line = strings.TrimSpace(line)
+// At reads the second line of a frame: its file and line.
+func At(line string) (p Place) {
+	line, _, _ = strings.Cut(strings.TrimSpace(line), "\n")
 	if i := strings.LastIndex(line, " +0x"); i >= 0 {
 		line = line[:i]
 	}
-	return line
+	i := strings.LastIndexByte(line, ':')
+	if i < 0 {
+		return p
+	}
+	p.File = line[:i]
+	p.Line, _ = strconv.Atoi(line[i+1:])
+	return p
 }
 
 // Library reports whether a function is the runtime's, one of the packages through which goroutines are

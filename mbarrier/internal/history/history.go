@@ -3,6 +3,7 @@
 package history
 
 import (
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -14,6 +15,7 @@ const (
 	MaxGoroutines = 20_000
 	MaxBarriers   = 20_000
 	maxSites      = 20_000
+	maxArrivals   = 100_000
 	maxName       = 400 // bytes of a name
 )
 
@@ -73,6 +75,12 @@ type Barrier struct {
 	Made  Event
 }
 
+// A Place is a line of source code.
+type Place struct {
+	Function, File string
+	Line           int
+}
+
 // A Goroutine is what the log keeps of a goroutine.
 type Goroutine struct {
 	ID      string // the runtime's number
@@ -80,10 +88,10 @@ type Goroutine struct {
 	Root    string // the outermost function that is not the runtime's or testing's
 	File    string
 	Line    int
-	Begins  bool   // Line is the function's first; not so if the function was inlined
-	Created string // 'pkg.f (file:line)', by whom
-	Steps   int    // in how many steps it was
-	Wait    Event  // that has not ended; its Step is 0 if there is none
+	Begins  bool  // Line is the function's first; not so if the function was inlined
+	Started Place // its go statement, if a function of the program has it
+	Steps   int   // in how many steps it was
+	Wait    Event // that has not ended; its Step is 0 if there is none
 }
 
 // A Log is the history of one bubble of package testing/synctest.
@@ -100,6 +108,7 @@ type Log struct {
 	numbers    map[string]int
 	sites      []Site
 	known      map[Site]int
+	arrivals   map[[2]int]Event // the last of each goroutine at each barrier, whatever else is forgotten
 	rings      int
 	lost       [2]int // barriers and goroutines that were not kept
 	closed     bool
@@ -114,7 +123,7 @@ var (
 // Open makes a log for barriers that are made from now on in the caller's bubble. The caller, whose name is
 // given, is its first goroutine.
 func Open(l *Log, name string) {
-	l.numbers, l.known = map[string]int{}, map[Site]int{}
+	l.numbers, l.known, l.arrivals = map[string]int{}, map[Site]int{}, map[[2]int]Event{}
 	l.Bubble = Self().Bubble
 	logsMu.Lock()
 	defer logsMu.Unlock()
@@ -206,6 +215,7 @@ func (l *Log) add(e Event, at Site) int {
 	e.Step = l.steps
 	if e.Goroutine >= 0 {
 		l.goroutines[e.Goroutine].did(e)
+		l.arrives(e)
 	}
 	if len(l.events) < MaxEvents {
 		l.events = append(l.events, e)
@@ -222,6 +232,16 @@ func (g *Goroutine) did(e Event) {
 		g.Wait = e
 	case Resumed, GaveUp:
 		g.Wait = Event{}
+	}
+}
+
+func (l *Log) arrives(e Event) {
+	if e.Count == 0 && e.Bytes >= 0 && e.Kind != Leaving {
+		return
+	}
+	k := [2]int{e.Barrier, e.Goroutine}
+	if _, ok := l.arrivals[k]; ok || len(l.arrivals) < maxArrivals {
+		l.arrivals[k] = e
 	}
 }
 
@@ -278,6 +298,7 @@ func (l *Log) Name(name string) {
 // A Record is a copy of a log.
 type Record struct {
 	Events           []Event // the oldest first
+	Arrivals         []Event // before these: each goroutine's last at each barrier
 	Steps            int
 	Barriers         []Barrier
 	Goroutines       []Goroutine
@@ -296,6 +317,14 @@ func (l *Log) Record() Record {
 		r.Events = append(r.Events, l.events[:l.steps%MaxEvents]...)
 	} else {
 		r.Events = append(r.Events, l.events...)
+	}
+	if forgotten := l.steps - len(r.Events); forgotten > 0 {
+		for _, e := range l.arrivals {
+			if e.Step <= forgotten {
+				r.Arrivals = append(r.Arrivals, e)
+			}
+		}
+		slices.SortFunc(r.Arrivals, func(a, b Event) int { return a.Step - b.Step })
 	}
 	r.Barriers = append(r.Barriers, l.barriers...)
 	r.Goroutines = append(r.Goroutines, l.goroutines...)

@@ -76,8 +76,8 @@ class Lanes {
         const cx = x(c.step), text = String(c.after.pending) + (c.after.tx ? ` · ${c.after.tx} B` : "");
         if (px > 15 && cx > left + 50) picture.append(svg("text.phase", { x: cx, y: y + 16, "text-anchor": "middle" }, text));
       }
-      if (wide > 50) picture.append(svg("text.phase", { x: left + 6, y: y + 16 }, text));
-      else if (wide > 16) picture.append(svg("text.phase", { x: left + 4, y: y + 16 }, String(state.phase)));
+      if (wide > 6.4 * text.length + 10) picture.append(svg("text.phase", { x: left + 6, y: y + 16 }, text));
+      else if (wide > 7 * String(state.phase).length + 7) picture.append(svg("text.phase", { x: left + 4, y: y + 16 }, String(state.phase)));
     };
     let inside = [];
     for (i++; i < all.length && all[i].step <= m.to; i++) {
@@ -110,7 +110,7 @@ class Lanes {
     if (y == null) return;
     const { m } = this, wide = Math.min(Math.max(px - 2, 3), 18), x = this.x(s.step);
     const kind = s.kind.replace(" ", "-"), sign = s.kind === "bytes" && s.bytes < 0 ? "−" : SIGNS[s.kind];
-    const e = svg(`g.mark.k-${kind}${s.completes ? ".completes" : ""}${s.step === m.step ? ".picked" : ""}`, { click: (k) => { k.stopPropagation(); m.go(s.step); } });
+    const e = svg(`g.mark.k-${kind}${s.completes && wide > 8 ? ".completes" : ""}${s.step === m.step ? ".picked" : ""}`, { click: (k) => { k.stopPropagation(); m.go(s.step); } });
     e.append(svg("title", {}, `step ${s.step}: ${sentence(m, s)}`), svg("rect", { x: x - wide / 2, y: y + 4, width: wide, height: ROW - 9, rx: 3 }));
     if (wide > 10) e.append(svg("text", { x, y: y + 17 }, sign));
     picture.append(e);

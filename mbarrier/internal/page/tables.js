@@ -44,7 +44,8 @@ class Tabs {
     const inside = this.panel.contains(document.activeElement) && document.activeElement !== this.panel;
     this.panel.replaceChildren(...make());
     if (inside) this.panel.focus();
-    this.panel.querySelector(".picked, .now")?.scrollIntoView({ block: "nearest" });
+    const own = this.panel.querySelector(".picked, .now");
+    if (own) this.panel.scrollTop = Math.max(0, own.offsetTop - this.panel.clientHeight / 3);
   }
 
   /** The line of a place, as file:line and the text of the source. */
@@ -87,7 +88,7 @@ class Tabs {
     const { m } = this, owes = new Map();
     m.debts.forEach((d) => d.goroutine >= 0 && owes.set(d.goroutine, [...(owes.get(d.goroutine) ?? []), d]));
     const rows = m.goroutines.map((g, i) => el(`tr${m.picked("goroutine", i) ? ".picked" : ""}`, {},
-      el("th", { scope: "row" }, link(clip(clean(g.name), 60), () => m.choose("goroutine", i)), g.started ? el("div.quiet", {}, `started by ${clip(clean(g.started), 80)}`) : null),
+      el("th", { scope: "row" }, link(clip(clean(g.name), 60), () => m.choose("goroutine", i)), g.started >= 0 ? el("div.quiet", {}, `started at ${placeName(m, g.started)}`) : null),
       el("td", {}, g.waits ? el("span", { class: m.held(i) ? "bad" : "" }, `waits for phase ${g.waits.phase} of ${barrierName(m, g.waits.barrier)}`) : clip(clean(g.blocked || g.state), 60)),
       el("td", {}, g.waits ? this.to(g.waits.since) : ""),
       el("td", {}, g.state === "ended" ? el("span.quiet", {}, "ended") : this.place(g.waits ? g.waits.place : g.at)),
