@@ -76,7 +76,7 @@ func (w *watch) refused(text string) string {
 	w.failure, w.left = text, stacks(w.log.Bubble)
 	name, err := w.write()
 	if err != nil {
-		return ""
+		return fmt.Sprintf("; the page could not be written: %v", err)
 	}
 	return "; page: " + name
 }
@@ -95,9 +95,12 @@ func (w *watch) end() {
 		return
 	}
 	w.failure = "a check of the test failed"
-	if name, err := w.write(); err == nil {
-		w.t.Logf("page: %s", name)
+	name, err := w.write()
+	if err != nil {
+		w.t.Logf("the page could not be written: %v", err)
+		return
 	}
+	w.t.Logf("page: %s", name)
 }
 
 // shown is the report with what a page has room for: goroutines of circles and one of each group first, then

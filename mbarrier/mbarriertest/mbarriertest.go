@@ -31,7 +31,7 @@ func Test(t *testing.T, f func(*testing.T)) {
 	w.log.Refuse = w.refused
 	defer w.end()
 	if text := w.run(f); text != "" {
-		t.Fatal(text + w.artifacts())
+		t.Fatal(text + w.hints() + w.artifacts())
 	}
 }
 
@@ -103,6 +103,15 @@ func (w *watch) dump() string {
 		}
 	}
 	return out.String()
+}
+
+// hints are the circles and the mistakes that the history shows, some of them.
+func (w *watch) hints() (text string) {
+	all := w.report().hints
+	for _, h := range all[:min(len(all), 8)] {
+		text += h + "\n"
+	}
+	return text
 }
 
 func (w *watch) report() *Report {

@@ -29,6 +29,8 @@ type Report struct {
 	Steps      int         `json:"steps"`   // of the test
 	History    []Step      `json:"history"` // the last of them, in their order
 	Left       Left        `json:"left"`
+
+	hints []string // of the words, what no list of barriers says: circles and notes
 }
 
 // A Place is a line of source code.

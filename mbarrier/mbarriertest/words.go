@@ -77,6 +77,7 @@ func (b *builder) words() {
 		say("The test has ended well.")
 	}
 	for _, c := range b.Circles {
+		b.hints = append(b.hints, b.around(c))
 		say("%s", b.around(c))
 	}
 	waits := 0
@@ -90,6 +91,7 @@ func (b *builder) words() {
 		say("No goroutine waits at a barrier.")
 	}
 	for _, n := range b.Notes {
+		b.hints = append(b.hints, n.Text)
 		say("%s", n.Text)
 	}
 	if len(b.Barriers) == 0 {
