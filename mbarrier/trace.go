@@ -119,7 +119,7 @@ func (t *trace) note(p uint64, c change, next Word, completed bool) {
 		t.bytes[at] -= int(c.delta)
 	}
 	if t.log != nil {
-		t.log.Add(history.Event{Kind: history.Changed, Barrier: t.id, Phase: int64(p), Count: int(c.count), Drop: int(c.drop), Bytes: -int(c.delta), Completed: completed, After: after(p, next, completed)}, history.Site(at.at))
+		t.log.Add(history.Event{Kind: history.Changed, Barrier: t.id, Phase: int64(p), Count: int(c.count), Drop: int(c.drop), Bytes: -int(c.delta), Completed: completed, After: after(p, next, completed), By: at.goroutine}, history.Site(at.at))
 	}
 }
 

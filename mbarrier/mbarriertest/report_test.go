@@ -189,6 +189,10 @@ func TestOperations(t *testing.T) {
 
 // TestHostile: names are cut, and data of no size or of a large one makes a bounded report and page.
 func TestHostile(t *testing.T) {
+	many := 10_000
+	if testing.Short() {
+		many = 1000 // the race detector has room for 8,128
+	}
 	long := strings.Repeat("<script>é\n", 100_000)
 	for name, run := range map[string]func(){
 		"no barriers": func() { <-make(chan bool) },
@@ -203,24 +207,24 @@ func TestHostile(t *testing.T) {
 			mbarriertest.Name("\xff</script>")
 			b.ArriveAndWait()
 		},
-		"10,000 goroutines": func() {
-			b := mbarrier.New(10_001)
-			for range 10_000 {
+		"many goroutines": func() {
+			b := mbarrier.New(many + 1)
+			for range many {
 				go b.ArriveAndWait()
 			}
 			b.WaitParity(0)
 		},
-		"30,000 goroutines, one after the other": func() {
+		"more goroutines than are kept": func() {
 			b := mbarrier.New(1)
-			for range 30_000 {
+			for range 25_000 {
 				var wg sync.WaitGroup
 				wg.Go(b.ArriveAndWait)
 				wg.Wait()
 			}
 			b.WaitParity(0)
 		},
-		"30,000 barriers": func() {
-			for range 30_000 {
+		"more barriers than are kept": func() {
+			for range 25_000 {
 				mbarrier.New(1).Arrive()
 			}
 			mbarrier.New(1).WaitParity(0)
@@ -254,26 +258,6 @@ func TestHostile(t *testing.T) {
 			}
 			if name == "a long history" && (len(r.Debts) != 1 || r.Debts[0].Known != mbarriertest.FromHistory) {
 				t.Errorf("an arrival long ago is forgotten: %+v", r.Debts)
-			}
-		})
-	}
-}
-
-// TestParallel: tests that run at the same time do not see each other's barriers.
-func TestParallel(t *testing.T) {
-	for _, name := range []string{"one", "two", "three", "four"} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			for range 20 {
-				r := mbarriertest.Record(t, func(*testing.T) {
-					b := mbarrier.New(2, mbarrier.WithName(name))
-					go b.Arrive()
-					b.ArriveAndWait()
-					b.ArriveAndWait()
-				})
-				if len(r.Barriers) != 1 || r.Barriers[0].Name != name || r.Barriers[0].Waiting != 1 {
-					t.Errorf("%s has %+v", name, r.Barriers)
-				}
 			}
 		})
 	}

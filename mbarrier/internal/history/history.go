@@ -62,6 +62,8 @@ type Event struct {
 	Times     int   // Polled: so often, one after the other
 	Text      string
 	After     State
+
+	By string // the goroutine's number, if the caller has asked for it already
 }
 
 // A Barrier is what the log keeps of a barrier.
@@ -198,7 +200,7 @@ func (l *Log) Add(e Event, at Site) int {
 }
 
 func (l *Log) add(e Event, at Site) int {
-	e.Goroutine, e.Site = l.goroutine(), l.site(at)
+	e.Goroutine, e.Site, e.By = l.goroutine(e.By), l.site(at), ""
 	if e.changes() {
 		l.barriers[e.Barrier].State = e.After
 	} else {
@@ -272,8 +274,12 @@ func (l *Log) site(at Site) int {
 	return i
 }
 
-func (l *Log) goroutine() int {
-	self := Self()
+// goroutine numbers the calling goroutine, whose number of the runtime may be given.
+func (l *Log) goroutine(id string) int {
+	self := Head{ID: id}
+	if id == "" {
+		self = Self()
+	}
 	i, ok := l.numbers[self.ID]
 	if !ok {
 		if len(l.goroutines) == MaxGoroutines {
@@ -281,7 +287,7 @@ func (l *Log) goroutine() int {
 			return -1
 		}
 		i = len(l.goroutines)
-		l.goroutines, l.numbers[self.ID] = append(l.goroutines, Born(self)), i
+		l.goroutines, l.numbers[self.ID] = append(l.goroutines, Born(Self())), i
 	}
 	return i
 }
@@ -290,7 +296,7 @@ func (l *Log) goroutine() int {
 func (l *Log) Name(name string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if i := l.goroutine(); i >= 0 && !l.closed {
+	if i := l.goroutine(""); i >= 0 && !l.closed {
 		l.goroutines[i].Label = Cut(name, maxName)
 	}
 }
