@@ -238,7 +238,7 @@ func TestHostile(t *testing.T) {
 				b.WaitParity(0)
 				<-make(chan bool)
 			}()
-			time.Sleep(1)
+			time.Sleep(time.Nanosecond) // of the bubble: until all are blocked
 			for range 50_000 {
 				b.ArriveAndWait()
 			}

@@ -133,7 +133,7 @@ func (b *builder) waiting(g Group) string {
 	}
 	text := fmt.Sprintf("%s for phase %d of %s since step %d, at %s", subject, w.Phase, b.bar(w.Barrier), w.Since, b.at(w.Place))
 	if bar.Phase != w.Phase {
-		return text + fmt.Sprintf(". That phase is complete: it is about to go on.")
+		return text + ". That phase is complete: it is about to go on."
 	}
 	return text + ": " + b.missing(bar) + "." + b.debtors(w.Barrier)
 }
