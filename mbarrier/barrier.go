@@ -220,21 +220,13 @@ func (b *Barrier) WaitContext(ctx context.Context, t ArrivalToken) error {
 func (b *Barrier) WaitParity(parity int) {
 	if p, ok := b.parity("WaitParity", parity); !ok {
 		b.await(p)
-	} else if b.trace != nil {
-		b.trace.passed(p - 1)
 	}
 }
 
 // TryWaitParity reports whether the phase with that parity, 0 or 1, is complete, in the sense of
 // [Barrier.WaitParity], without blocking.
 func (b *Barrier) TryWaitParity(parity int) bool {
-	p, ok := b.parity("TryWaitParity", parity)
-	if b.trace != nil {
-		if ok {
-			p--
-		}
-		b.trace.polled(p, ok)
-	}
+	_, ok := b.parity("TryWaitParity", parity)
 	return ok
 }
 
@@ -490,7 +482,11 @@ func (b *Barrier) parity(op string, parity int) (uint64, bool) {
 		b.misuse(op, "for parity %d: a parity is 0 or 1", parity)
 	}
 	p := b.now()
-	return p, p&1 != uint64(parity)
+	ok := p&1 != uint64(parity)
+	if b.trace != nil {
+		b.trace.asked(op, p, ok)
+	}
+	return p, ok
 }
 
 func (b *Barrier) misuse(op, format string, args ...any) {

@@ -3,7 +3,8 @@ package mbarrier
 import "muster/mbarrier/internal/history"
 
 // This file tells the log of a bubble, if there is one, what a traced barrier does. Each function does nothing
-// without it.
+// without it. Those that are called where time counts are not inlined, so that their callers stay as small as
+// they can be.
 
 func after(p uint64, w Word, completed bool) history.State {
 	if completed {
@@ -33,10 +34,28 @@ func (t *trace) add(e history.Event) int {
 }
 
 // passed is a wait for phase p that had nothing to wait for; p may be the one before the first.
+//
+//go:noinline
 func (t *trace) passed(p uint64) { t.add(history.Event{Kind: history.Passed, Phase: int64(p)}) }
 
+//go:noinline
 func (t *trace) polled(p uint64, over bool) {
 	t.add(history.Event{Kind: history.Polled, Phase: int64(p), Completed: over})
+}
+
+// asked is a test or a wait by parity in phase p. If it is true it was for the phase before.
+//
+//go:noinline
+func (t *trace) asked(op string, p uint64, over bool) {
+	if over {
+		p--
+	}
+	switch {
+	case op == "TryWaitParity":
+		t.polled(p, over)
+	case over:
+		t.passed(p)
+	}
 }
 
 // resumed is the end of a wait, with its phase or without it.

@@ -191,9 +191,13 @@ func (r *Producer) CommitTx(bytes int) {
 
 func (r *Producer) oldest(op string) int {
 	if r.head.item == r.next.item {
-		r.p.full[r.head.stage].panics("mbarrier: " + op + " without a stage acquired")
+		r.none(op)
 	}
 	return r.head.stage
+}
+
+func (r *Producer) none(op string) {
+	r.p.full[r.head.stage].panics("mbarrier: " + op + " without a stage acquired")
 }
 
 // Quit leaves the pipeline: later items do not wait for this producer. When all have quit, consumers get
