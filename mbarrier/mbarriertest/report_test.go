@@ -249,6 +249,9 @@ func TestHostile(t *testing.T) {
 			r := mbarriertest.Record(t, func(*testing.T) { run() })
 			holds(t, r)
 			holds(t, shown(t, r))
+			if name == "no barriers" && !strings.Contains(strings.Join(r.Words, "\n"), `Goroutine "the test" is blocked at report_test.go:`) {
+				t.Errorf("it does not say where the test is blocked: %q", r.Words)
+			}
 			var b bytes.Buffer
 			if err := r.WriteJSON(&b); err != nil {
 				t.Fatal(err)

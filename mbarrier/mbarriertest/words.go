@@ -90,6 +90,7 @@ func (b *builder) words() {
 	if waits == 0 {
 		say("No goroutine waits at a barrier.")
 	}
+	b.elsewhere(waits > 0, say)
 	for _, n := range b.Notes {
 		b.hints = append(b.hints, n.Text)
 		say("%s", n.Text)
@@ -99,6 +100,22 @@ func (b *builder) words() {
 	}
 	if b.Left.Steps > 0 {
 		say("The first %d of %d steps are not kept.", b.Left.Steps, b.Steps)
+	}
+}
+
+// elsewhere tells of goroutines that are blocked, but not at a barrier. That the test waits for its goroutines
+// says nothing where these wait.
+func (b *builder) elsewhere(barriers bool, say func(string, ...any)) {
+	for _, g := range b.Groups {
+		o := &b.Goroutines[g.First]
+		if o.State != "blocked" || barriers && o.Blocked == "sync.WaitGroup.Wait" {
+			continue
+		}
+		subject := b.who(g.First) + " is"
+		if g.Count > 1 {
+			subject = fmt.Sprintf("%d goroutines %s are", g.Count, quote(g.Name))
+		}
+		say("%s blocked at %s, and not at a barrier: %s.", subject, b.at(o.At), oneLine(o.Blocked))
 	}
 }
 

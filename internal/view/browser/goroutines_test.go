@@ -308,9 +308,11 @@ func TestBarriersSizes(t *testing.T) {
 			}
 			for i := range all {
 				wg.Go(func() {
+					next := all[(i+1)%len(all)]
 					all[i].Arrive()
-					all[i].Wait(all[i].Arrive())
-					all[(i+1)%len(all)].WaitParity(0)
+					next.WaitParity(0)
+					next.WaitParity(1)
+					all[i].Arrive()
 				})
 			}
 			wg.Wait()
@@ -333,7 +335,11 @@ func TestBarriersSizes(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p := barriers(t, record(t, run), 1400, 900)
+			r := record(t, run)
+			p := barriers(t, r, 1400, 900)
+			if name == "10,000 in a circle" && !strings.Contains(r.Words[1], "and so on, 10000 in all") {
+				t.Errorf("the circle is told as %.300q", r.Words[1])
+			}
 			for _, key := range []string{kb.Home, "+", "-", "f", kb.End, "w", "1", "2", "3", "4", "n", "p"} {
 				p.press(t, key)
 			}
