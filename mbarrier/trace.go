@@ -126,9 +126,6 @@ func (t *trace) note(p uint64, c change, next Word, completed bool) {
 func newSleeper(p uint64) *sleeper { return &sleeper{at: here(), phase: p} }
 
 func (t *trace) enter(s *sleeper) {
-	if t == nil {
-		return
-	}
 	t.asleep = append(t.asleep, s)
 	if t.log != nil && s.step == 0 {
 		s.step = t.log.Add(history.Event{Kind: history.Waits, Barrier: t.id, Phase: int64(s.phase)}, history.Site(s.at))

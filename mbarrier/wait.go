@@ -279,7 +279,9 @@ func (b *Barrier) enter(p uint64, count *int32, rec *sleeper) bool {
 	past, broken := b.over(p), b.broken.Load()
 	if !past && !broken {
 		*count++
-		b.trace.enter(rec)
+		if b.trace != nil {
+			b.trace.enter(rec)
+		}
 		return true
 	}
 	c.Mutex.Unlock()
