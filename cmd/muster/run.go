@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -22,6 +23,7 @@ func runCommand(c *console) *cobra.Command {
 	var jobs int
 	var outs []string
 	var trace traceFlag
+	var profile profileFlag
 	cmd := &cobra.Command{
 		Use:   "run LAUNCH|FILE.ptx|FILE.cu",
 		Short: "Execute a launch and compare what it leaves behind",
@@ -32,6 +34,7 @@ synchronization; that is 'muster check'.
 Exit status 1 if an array differs, or if the kernel faults or hangs.
 ` + launchHelp,
 		Example: `  muster run examples/ring/ring.yaml
+  muster run examples/ring/ring.yaml --profile
   muster run examples/ring/ring.yaml --schedule random:3 --out out=got.npy`,
 		Args: atMost(1, aLaunch),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -45,7 +48,7 @@ Exit status 1 if an array differs, or if the kernel faults or hangs.
 				return err
 			}
 			defer w.close()
-			all := stages{c: c, format: format, clean: "all %d launches ran to their end", single: trace.flag()}
+			all := stages{c: c, format: format, clean: "all %d launches ran to their end", single: cmp.Or(trace.flag(), profile.flag())}
 			err = all.each(w, &in, cmd, args, func(ctx context.Context, l *muster.Launch, words string, last bool) (*muster.RunResult, error) {
 				if err := checkOuts(l, outs); err != nil {
 					return nil, err
@@ -62,14 +65,17 @@ Exit status 1 if an array differs, or if the kernel faults or hangs.
 						return nil, err
 					}
 				}
-				if all.add(r.Verdict(), runForm(r)); all.together() {
+				shown, id := first(r.Report, s)
+				form := runForm(r)
+				unprofiled := profile.make(w, l, shown)
+				form.Profile = profile.of
+				if all.add(r.Verdict(), form); all.together() {
 					return r, nil
 				}
-				if err := c.result(r, format); err != nil {
+				if err := c.result(r, form, format); err != nil {
 					return r, err
 				}
-				_, id := first(r.Report, s)
-				return r, trace.write(w, c, l, s, id)
+				return r, cmp.Or(profile.write(c, format, unprofiled), trace.write(w, c, l, s, id))
 			})
 			return w.exit(all.end(err))
 		},
@@ -78,6 +84,7 @@ Exit status 1 if an array differs, or if the kernel faults or hangs.
 	in.register(f)
 	format.register(f)
 	trace.register(f, "the run")
+	profile.register(f)
 	f.StringVar(&schedule, "schedule", "earliest", "the `schedule`: earliest, latest, round-robin, random:SEED")
 	jobsFlag(f, &jobs, "groups of clusters that share nothing written to run at a time; default: one a processor")
 	f.StringArrayVar(&outs, "out", nil, "write a buffer when the run has come to its end, `name=file.npy`")
@@ -108,12 +115,12 @@ func writeOuts(r *muster.RunResult, outs []string) error {
 	return nil
 }
 
-func (c *console) result(r *muster.RunResult, format formatFlag) error {
+func (c *console) result(r *muster.RunResult, form answer.Run, format formatFlag) error {
 	if format == "json" {
 		e := json.NewEncoder(c.out)
 		e.SetEscapeHTML(false)
 		e.SetIndent("", "  ")
-		return e.Encode(runForm(r))
+		return e.Encode(form)
 	}
 	if inFlags(r.Report) != nil {
 		keepSchedules(r.Report)

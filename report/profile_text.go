@@ -1,0 +1,211 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+	"unicode/utf8"
+
+	"muster/internal/diag"
+)
+
+// profileRows is how many rows of each table the text of a profile has, unless all are asked for.
+const profileRows = 16
+
+// WriteText writes the profile as tables, with the heaviest rows of each.
+func (p *Profile) WriteText(w io.Writer, o TextOptions) error {
+	t := &tables{width: o.width()}
+	t.text(fmt.Sprintf("profile of %s in schedule %s, %s by warps", diag.Plural(int(p.Steps), "step"), brief(p.Schedule), diag.Plural(int(p.Instructions), "instruction")))
+	t.text("A step is one visible operation of a warp or one stage of a copy: what follows what, and no time of a card. Instructions between such operations take no step. A wait takes none while it stands: it counts the steps of the others.")
+	if p.Cut != "" {
+		t.text("the profile ends before the run: " + p.Cut)
+	}
+	p.writeWarps(t)
+	p.writeCTAs(t)
+	p.writeWaits(t)
+	p.writeOperations(t)
+	p.writeLines(t)
+	_, err := io.WriteString(w, t.b.String())
+	return err
+}
+
+// brief cuts a schedule that is long.
+func brief(schedule string) string {
+	if len(schedule) > 60 {
+		return schedule[:57] + "…"
+	}
+	return schedule
+}
+
+func (p *Profile) writeWarps(t *tables) {
+	t.begin("warps", "steps", "instructions", "waits", "stood", "failed tests", "operations", "bytes copied")
+	for i := range p.Warps {
+		w := &p.Warps[i]
+		name := fmt.Sprint(w.First)
+		if w.Last > w.First {
+			name += fmt.Sprintf("-%d", w.Last)
+		}
+		t.row(name, w.Steps, w.Instructions, w.Waits, w.Stood, w.Failed, w.Operations, w.Bytes)
+	}
+	t.end("")
+}
+
+func (p *Profile) writeCTAs(t *tables) {
+	if len(p.CTAs) > 1 {
+		t.begin("CTA", "steps", "waits", "stood", "failed tests", "operations", "bytes copied", "products")
+		for i := range p.CTAs {
+			c := &p.CTAs[i]
+			t.row(c.Name, c.Steps, c.Waits, c.Stood, c.Failed, c.Operations, c.Bytes, c.Products)
+		}
+		t.end("CTAs")
+	}
+	if n := p.Products; n.Instructions > 0 {
+		text := fmt.Sprintf("tensor cores: %s by warps", diag.Plural(int(n.Instructions), "matrix instruction"))
+		if n.MultiplyAdds > 0 {
+			text += fmt.Sprintf(", %s multiply-adds", diag.Group(n.MultiplyAdds))
+		}
+		if n.Unknown > 0 {
+			text += fmt.Sprintf("; the shape of %s is in registers, and not counted", diag.Group(n.Unknown))
+		}
+		t.blank()
+		t.text(text)
+	}
+	if p.InFlight.Most > 0 && p.Steps > 0 {
+		t.blank()
+		t.text(fmt.Sprintf("bytes in flight: %s at most, after step %s; %s on average", diag.Group(p.InFlight.Most), diag.Group(p.InFlight.After), diag.Group(p.InFlight.ByteSteps/p.Steps)))
+	}
+	if s := p.Slots; s.Slots > 0 {
+		all := max(1, s.Filling+s.Full+s.Read+s.Empty)
+		share := func(n int64) string { return fmt.Sprintf("%d %%", (n*100+all/2)/all) }
+		t.blank()
+		text := fmt.Sprintf("%s that copies fill: of their steps %s filling, %s full, %s being read, %s empty", diag.Plural(int(s.Slots), "slot"), share(s.Filling), share(s.Full), share(s.Read), share(s.Empty))
+		if s.Early > 0 {
+			text += fmt.Sprintf("; %s read what a copy in flight writes", diag.Plural(int(s.Early), "step"))
+		}
+		t.text(text)
+	}
+}
+
+func (p *Profile) writeWaits(t *tables) {
+	if len(p.Waits) == 0 {
+		return
+	}
+	t.begin("waits for", "times", "stood", "longest", "failed tests", "at")
+	for i := range p.Waits {
+		w := &p.Waits[i]
+		t.row(w.For, w.Waits, w.Stood, w.Longest, w.Failed, spot(w.PTX, w.Source)+"  "+w.Name)
+	}
+	t.end("waits")
+}
+
+func (p *Profile) writeOperations(t *tables) {
+	if len(p.Operations) == 0 {
+		return
+	}
+	t.begin("operations", "times", "bytes", "in flight", "longest", "at")
+	for i := range p.Operations {
+		o := &p.Operations[i]
+		t.row(o.Kind, o.Operations, o.Bytes, o.InFlight, o.Longest, spot(o.PTX, o.Source)+"  "+o.Name)
+	}
+	t.end("operations")
+}
+
+func (p *Profile) writeLines(t *tables) {
+	t.begin("warps", "executed", "steps", "instruction")
+	for i := range p.Lines {
+		l := &p.Lines[i]
+		t.row(l.Warps, l.Instructions, l.Steps, spot(l.PTX, l.Source)+"  "+l.Name)
+	}
+	t.end("instructions")
+}
+
+// spot is a place in few words: the line of the source, where there is one, and of the PTX.
+func spot(ptx Place, source *Place) string {
+	text := fmt.Sprintf("%s:%d", diag.Printable(filepath.Base(ptx.File)), ptx.Line)
+	if source != nil {
+		text = fmt.Sprintf("%s:%d %s", diag.Printable(filepath.Base(source.File)), source.Line, text)
+	}
+	return text
+}
+
+// tables writes tables: a name, numbers, and where the last heading is of a text, that.
+type tables struct {
+	b     strings.Builder
+	width int
+	head  []string
+	rows  [][]string
+}
+
+func (t *tables) blank() { t.b.WriteByte('\n') }
+
+// text writes a paragraph.
+func (t *tables) text(text string) {
+	for _, l := range diag.Wrap(text, t.width, t.width) {
+		t.b.WriteString(l + "\n")
+	}
+}
+
+func (t *tables) begin(head ...string) { t.head, t.rows = head, nil }
+
+func (t *tables) row(cells ...any) {
+	row := make([]string, len(cells))
+	for i, c := range cells {
+		switch c := c.(type) {
+		case int64:
+			row[i] = diag.Group(c)
+		case string:
+			row[i] = diag.Printable(c)
+		}
+	}
+	t.rows = append(t.rows, row)
+}
+
+// end writes the table; what names its rows, of which it may have too many.
+func (t *tables) end(what string) {
+	rows, more := t.rows, 0
+	if what != "" && len(rows) > profileRows {
+		rows, more = rows[:profileRows], len(rows)-profileRows
+	}
+	wide := make([]int, len(t.head))
+	for _, row := range append([][]string{t.head}, rows...) {
+		for i, c := range row {
+			wide[i] = max(wide[i], utf8.RuneCountInString(c))
+		}
+	}
+	wide[0] = min(wide[0], 28)
+	t.blank()
+	for _, row := range append([][]string{t.head}, rows...) {
+		t.b.WriteString(t.line(row, wide) + "\n")
+	}
+	if more > 0 {
+		t.text(fmt.Sprintf("… and %s %s more (--format json has all)", diag.Group(int64(more)), what))
+	}
+}
+
+// line lays out a row. On a narrow terminal numbers go on below the name, and a text is cut.
+func (t *tables) line(row []string, wide []int) string {
+	name, _ := diag.Clip(row[0], 0, wide[0])
+	line := name + strings.Repeat(" ", wide[0]-utf8.RuneCountInString(name))
+	at := wide[0]
+	for i, c := range row[1:] {
+		i++
+		if i == len(t.head)-1 && textual[t.head[i]] {
+			room := t.width - at - 2
+			if room < 24 {
+				line, at, room = line+"\n    ", 4, t.width-6
+			}
+			c, _ = diag.Clip(c, 0, room)
+			return strings.TrimRight(line+"  "+c, " ")
+		}
+		if at+2+wide[i] > t.width {
+			line, at = strings.TrimRight(line, " ")+"\n    ", 4
+		}
+		line += "  " + strings.Repeat(" ", wide[i]-utf8.RuneCountInString(c)) + c
+		at += 2 + wide[i]
+	}
+	return strings.TrimRight(line, " ")
+}
+
+// textual are headings of texts, which stand last.
+var textual = map[string]bool{"at": true, "instruction": true}
