@@ -1,9 +1,11 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -18,6 +20,9 @@ func (p *Profile) WriteText(w io.Writer, o TextOptions) error {
 	t := &tables{width: o.width()}
 	t.text(fmt.Sprintf("profile of %s in schedule %s, %s by warps", diag.Plural(int(p.Steps), "step"), brief(p.Schedule), diag.Plural(int(p.Instructions), "instruction")))
 	t.text("A step is one visible operation of a warp or one stage of a copy: what follows what, and no time of a card. Instructions between such operations take no step. A wait takes none while it stands: it counts the steps of the others.")
+	if t.file = p.file(); t.file != "" {
+		t.text("places are lines of " + t.file)
+	}
 	if p.Cut != "" {
 		t.text("the profile ends before the run: " + p.Cut)
 	}
@@ -28,6 +33,29 @@ func (p *Profile) WriteText(w io.Writer, o TextOptions) error {
 	p.writeLines(t)
 	_, err := io.WriteString(w, t.b.String())
 	return err
+}
+
+// file returns the file that most of the kernel's instructions come from.
+func (p *Profile) file() string {
+	lines := map[string]int{}
+	for i := range p.Lines {
+		lines[fileOf(p.Lines[i].PTX, p.Lines[i].Source)]++
+	}
+	most := ""
+	for name, n := range lines {
+		if n > lines[most] || n == lines[most] && name < most {
+			most = name
+		}
+	}
+	return most
+}
+
+// fileOf is the file of a place in the source, or without one of that in the PTX.
+func fileOf(ptx Place, source *Place) string {
+	if source != nil && source.Line > 0 {
+		ptx = *source
+	}
+	return diag.Printable(filepath.Base(ptx.File))
 }
 
 // brief cuts a schedule that is long.
@@ -48,7 +76,7 @@ func (p *Profile) writeWarps(t *tables) {
 		}
 		t.row(name, w.Steps, w.Instructions, w.Waits, w.Stood, w.Failed, w.Operations, w.Bytes)
 	}
-	t.end("")
+	t.end("rows")
 }
 
 func (p *Profile) writeCTAs(t *tables) {
@@ -88,51 +116,114 @@ func (p *Profile) writeCTAs(t *tables) {
 }
 
 func (p *Profile) writeWaits(t *tables) {
-	if len(p.Waits) == 0 {
+	rows := together(p.Waits, func(w *WaitProfile) (string, Place, *Place, string) { return w.For, w.PTX, w.Source, w.Name }, func(w, o *WaitProfile) {
+		w.Waits, w.Stood, w.Failed, w.Longest = w.Waits+o.Waits, w.Stood+o.Stood, w.Failed+o.Failed, max(w.Longest, o.Longest)
+	})
+	if len(rows) == 0 {
 		return
 	}
+	slices.SortStableFunc(rows, func(a, b spot[WaitProfile]) int { return cmp.Compare(b.of.Stood, a.of.Stood) })
 	t.begin("waits for", "times", "stood", "longest", "failed tests", "at")
-	for i := range p.Waits {
-		w := &p.Waits[i]
-		t.row(w.For, w.Waits, w.Stood, w.Longest, w.Failed, spot(w.PTX, w.Source)+"  "+w.Name)
+	for i := range rows {
+		w := &rows[i].of
+		t.row(w.For, w.Waits, w.Stood, w.Longest, w.Failed, rows[i].text(t.file))
 	}
 	t.end("waits")
 }
 
 func (p *Profile) writeOperations(t *tables) {
-	if len(p.Operations) == 0 {
+	rows := together(p.Operations, func(o *OperationProfile) (string, Place, *Place, string) { return o.Kind, o.PTX, o.Source, o.Name }, func(o, x *OperationProfile) {
+		o.Operations, o.Bytes, o.InFlight, o.Longest = o.Operations+x.Operations, o.Bytes+x.Bytes, o.InFlight+x.InFlight, max(o.Longest, x.Longest)
+	})
+	if len(rows) == 0 {
 		return
 	}
+	slices.SortStableFunc(rows, func(a, b spot[OperationProfile]) int {
+		return cmp.Or(cmp.Compare(b.of.Bytes, a.of.Bytes), cmp.Compare(b.of.Operations, a.of.Operations))
+	})
 	t.begin("operations", "times", "bytes", "in flight", "longest", "at")
-	for i := range p.Operations {
-		o := &p.Operations[i]
-		t.row(o.Kind, o.Operations, o.Bytes, o.InFlight, o.Longest, spot(o.PTX, o.Source)+"  "+o.Name)
+	for i := range rows {
+		o := &rows[i].of
+		t.row(o.Kind, o.Operations, o.Bytes, o.InFlight, o.Longest, rows[i].text(t.file))
 	}
 	t.end("operations")
 }
 
 func (p *Profile) writeLines(t *tables) {
-	t.begin("warps", "executed", "steps", "instruction")
-	for i := range p.Lines {
-		l := &p.Lines[i]
-		t.row(l.Warps, l.Instructions, l.Steps, spot(l.PTX, l.Source)+"  "+l.Name)
+	place := func(l *InstructionProfile) (string, Place, *Place, string) { return l.Warps, l.PTX, l.Source, l.Name }
+	rows := together(p.Lines, place, func(l, x *InstructionProfile) {
+		l.Instructions, l.Steps = l.Instructions+x.Instructions, l.Steps+x.Steps
+	})
+	for _, by := range []struct {
+		head string
+		of   func(*InstructionProfile) int64
+	}{
+		{"most steps", func(l *InstructionProfile) int64 { return l.Steps }},
+		{"most executed", func(l *InstructionProfile) int64 { return l.Instructions }},
+	} {
+		slices.SortStableFunc(rows, func(a, b spot[InstructionProfile]) int { return cmp.Compare(by.of(&b.of), by.of(&a.of)) })
+		t.begin(by.head, "steps", "executed", "at")
+		for i := range rows {
+			if l := &rows[i].of; by.of(l) > 0 {
+				t.row("warps "+l.Warps, l.Steps, l.Instructions, rows[i].text(t.file))
+			}
+		}
+		t.end("instructions")
 	}
-	t.end("instructions")
 }
 
-// spot is a place in few words: the line of the source, where there is one, and of the PTX.
-func spot(ptx Place, source *Place) string {
-	text := fmt.Sprintf("%s:%d", diag.Printable(filepath.Base(ptx.File)), ptx.Line)
-	if source != nil {
-		text = fmt.Sprintf("%s:%d %s", diag.Printable(filepath.Base(source.File)), source.Line, text)
+// A spot is what is at one line of the source, by one name: of several instructions where a loop
+// is unrolled, or a function is called in several places.
+type spot[T any] struct {
+	of    T
+	where string
+	ptx   int // line of the only one
+	n     int
+	name  string
+}
+
+// text is the place in few words, without the name of the file that most are of.
+func (s *spot[T]) text(file string) string {
+	where := s.where
+	if line, ok := strings.CutPrefix(where, file+":"); ok {
+		where = ":" + line
 	}
-	return text
+	switch {
+	case s.n > 1:
+		return fmt.Sprintf("%s  %d × %s", where, s.n, s.name)
+	case s.ptx > 0:
+		return fmt.Sprintf("%s, PTX %d  %s", where, s.ptx, s.name)
+	}
+	return where + "  " + s.name
+}
+
+// together adds up what is at one line of the source by one name.
+func together[T any](list []T, place func(*T) (what string, ptx Place, source *Place, name string), add func(sum, x *T)) (rows []spot[T]) {
+	type key struct{ what, where, name string }
+	index := map[key]int{}
+	for i := range list {
+		what, ptx, source, name := place(&list[i])
+		s := spot[T]{of: list[i], n: 1, name: name, where: fmt.Sprintf("%s:%d", fileOf(ptx, source), ptx.Line)}
+		if source != nil && source.Line > 0 {
+			s.where, s.ptx = fmt.Sprintf("%s:%d", fileOf(ptx, source), source.Line), ptx.Line
+		}
+		k := key{what, s.where, name}
+		if at, ok := index[k]; ok {
+			rows[at].n++
+			add(&rows[at].of, &list[i])
+			continue
+		}
+		index[k] = len(rows)
+		rows = append(rows, s)
+	}
+	return rows
 }
 
 // tables writes tables: a name, numbers, and where the last heading is of a text, that.
 type tables struct {
 	b     strings.Builder
 	width int
+	file  string // that most places are of
 	head  []string
 	rows  [][]string
 }
@@ -161,10 +252,10 @@ func (t *tables) row(cells ...any) {
 	t.rows = append(t.rows, row)
 }
 
-// end writes the table; what names its rows, of which it may have too many.
+// end writes the table, whose rows are called what: the first of them, if they are many.
 func (t *tables) end(what string) {
 	rows, more := t.rows, 0
-	if what != "" && len(rows) > profileRows {
+	if len(rows) > profileRows {
 		rows, more = rows[:profileRows], len(rows)-profileRows
 	}
 	wide := make([]int, len(t.head))
@@ -208,4 +299,4 @@ func (t *tables) line(row []string, wide []int) string {
 }
 
 // textual are headings of texts, which stand last.
-var textual = map[string]bool{"at": true, "instruction": true}
+var textual = map[string]bool{"at": true}

@@ -24,6 +24,7 @@ func runCommand(c *console) *cobra.Command {
 	var outs []string
 	var trace traceFlag
 	var profile profileFlag
+	var picture pictureFlag
 	cmd := &cobra.Command{
 		Use:   "run LAUNCH|FILE.ptx|FILE.cu",
 		Short: "Execute a launch and compare what it leaves behind",
@@ -42,13 +43,13 @@ Exit status 1 if an array differs, or if the kernel faults or hangs.
 			if err != nil {
 				return err
 			}
-			in.outputs = []string{string(trace)}
+			in.outputs = []string{string(trace), string(picture)}
 			w, err := c.begin(&in)
 			if err != nil {
 				return err
 			}
 			defer w.close()
-			all := stages{c: c, format: format, clean: "all %d launches ran to their end", single: cmp.Or(trace.flag(), profile.flag())}
+			all := stages{c: c, format: format, clean: "all %d launches ran to their end", single: cmp.Or(trace.flag(), profile.flag(), picture.flag())}
 			err = all.each(w, &in, cmd, args, func(ctx context.Context, l *muster.Launch, words string, last bool) (*muster.RunResult, error) {
 				if err := checkOuts(l, outs); err != nil {
 					return nil, err
@@ -75,7 +76,7 @@ Exit status 1 if an array differs, or if the kernel faults or hangs.
 				if err := c.result(r, form, format); err != nil {
 					return r, err
 				}
-				return r, cmp.Or(profile.write(c, format, unprofiled), trace.write(w, c, l, s, id))
+				return r, cmp.Or(profile.write(c, format, unprofiled), picture.run(w, c, l, shown, id), trace.write(w, c, l, s, id))
 			})
 			return w.exit(all.end(err))
 		},
@@ -85,6 +86,7 @@ Exit status 1 if an array differs, or if the kernel faults or hangs.
 	format.register(f)
 	trace.register(f, "the run")
 	profile.register(f)
+	picture.register(f, "the run, its copies and the slots of its rings over time")
 	f.StringVar(&schedule, "schedule", "earliest", "the `schedule`: earliest, latest, round-robin, random:SEED")
 	jobsFlag(f, &jobs, "groups of clusters that share nothing written to run at a time; default: one a processor")
 	f.StringArrayVar(&outs, "out", nil, "write a buffer when the run has come to its end, `name=file.npy`")

@@ -42,8 +42,9 @@ type slot struct {
 	copies []*machine.Op
 	spans  []machine.Span
 	frees  barrier
-	freed  bool // frees is known
-	other  bool // something else has written there since it was filled
+	freed  bool  // frees is known
+	other  bool  // something else has written there since it was filled
+	early  int64 // the last step that read what a copy in flight writes
 }
 
 // slots are all of a run. The methods take a nil receiver, of a Recorder without.
@@ -294,9 +295,10 @@ func (x *slots) touched(r *Recorder, s *slot, p machine.Span, does machine.Acces
 
 // early shows a read of what a copy in flight writes.
 func (x *slots) early(r *Recorder, s *slot, pc int32) {
-	if !x.rows || s.begin == r.now.n-1 {
+	if !x.rows || s.early == r.now.n || s.begin == r.now.n-1 {
 		return
 	}
+	s.early = r.now.n
 	p := r.place(pc)
 	r.slice(s.track, r.now.n-1, r.now.n, report.TraceMark{Name: SlotEarly, Category: catSlot, File: p.file, Line: p.line, PTX: p.ptx, PTXLine: p.ptxLine})
 }
