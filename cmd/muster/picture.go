@@ -10,8 +10,10 @@ import (
 	"github.com/spf13/pflag"
 
 	"muster"
+	"muster/internal/answer"
 	"muster/internal/diag"
 	"muster/internal/files"
+	"muster/internal/picture"
 )
 
 // A pictureFlag is the file that --picture draws to; empty for none.
@@ -58,6 +60,21 @@ func (p pictureFlag) run(ctx context.Context, c *console, l *muster.Launch, s mu
 		fmt.Fprintf(beside{c}, "muster: the picture ends before the run: %s\n", got.Cut)
 	}
 	return nil
+}
+
+// finding draws the finding that a replay shows.
+func (p pictureFlag) finding(c *console, got *answer.Shown) error {
+	switch {
+	case p == "" || got.Absent():
+		return nil
+	case got.Untold != nil:
+		return &undrawnError{string(p), got.Untold}
+	}
+	err := files.Write(string(p), func(w io.Writer) error { return picture.Finding(w, &got.Report.Findings[0], got.Story) })
+	if err == nil {
+		fmt.Fprintf(beside{c}, "muster: %s in %s\n", got.Report.Findings[0].ID, p)
+	}
+	return err
 }
 
 // A kept writer keeps the error of what it writes to.
