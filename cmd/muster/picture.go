@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
+	"strings"
 
 	"github.com/spf13/pflag"
 
@@ -14,6 +16,7 @@ import (
 	"muster/internal/diag"
 	"muster/internal/files"
 	"muster/internal/picture"
+	"muster/internal/script"
 )
 
 // A pictureFlag is the file that --picture draws to; empty for none.
@@ -75,6 +78,21 @@ func (p pictureFlag) finding(c *console, got *answer.Shown) error {
 		fmt.Fprintf(beside{c}, "muster: %s in %s\n", got.Report.Findings[0].ID, p)
 	}
 	return err
+}
+
+// script draws the run of a script.
+func (p pictureFlag) script(name string, res *script.Result) error {
+	if p == "" {
+		return nil
+	}
+	if name != "-" {
+		if err := spared(nil, []string{name}, []string{string(p)}); err != nil {
+			return err
+		}
+	}
+	return files.Write(string(p), func(w io.Writer) error {
+		return picture.Moves(w, strings.TrimSuffix(filepath.Base(name), filepath.Ext(name)), res.Moves)
+	})
 }
 
 // A kept writer keeps the error of what it writes to.

@@ -17,9 +17,9 @@ svg{--ground:#ffffff;--ink:#1b1f26;--quiet:#5a6372;--line:#dde1e7;--finding:#c01
 @media (prefers-color-scheme:dark){svg{--ground:#15181d;--ink:#e6e9ee;--quiet:#a0a9b6;--line:#343b45;--finding:#ff8585;--pale:#33181b;--fill:#e0a24a;--full:#3f6ea6;--read:#8cc0ff;--wait:#3b424d;--even:#4fb7c2;--odd:#93a4f0;--onfill:#101317}}
 text{font:12px system-ui,"Segoe UI",Roboto,"DejaVu Sans",sans-serif;fill:var(--ink)}
 .h{font-weight:600}.l{font-size:14px}.q{fill:var(--quiet)}.e{text-anchor:end}.m{text-anchor:middle}.c{font-family:ui-monospace,Menlo,Consolas,"DejaVu Sans Mono",monospace}.bad{fill:var(--finding)}.on{fill:var(--onfill)}
-.ground{fill:var(--ground);stroke:var(--line)}.rule{stroke:var(--line);fill:none}.axis{stroke:var(--quiet);fill:none}
-.full{fill:var(--full)}.read,.step{fill:var(--read)}.fill{fill:url(#hatch);stroke:none}.wait{fill:var(--wait)}.hatch{stroke:var(--fill);stroke-width:2.6}.under{fill:var(--ground)}
-.even{fill:var(--even)}.odd{fill:var(--odd)}.flight{fill:var(--fill)}.edge{stroke:var(--finding);stroke-dasharray:5 4;fill:none;stroke-width:1.6}.early{fill:var(--finding)}.box{fill:var(--pale);stroke:var(--finding)}.dot{fill:var(--ink)}.life{stroke:var(--quiet);fill:none}
+.ground{fill:var(--ground);stroke:var(--line)}.rule{stroke:var(--line);fill:none}.axis{stroke:var(--quiet);fill:none}.dot{fill:var(--ink)}.under{fill:var(--ground)}
+.full{fill:var(--full)}.read,.step{fill:var(--read)}.fill{fill:url(#hatch);stroke:none}.wait{fill:var(--wait)}.hatch{stroke:var(--fill);stroke-width:2.6}
+.even{fill:var(--even)}.odd{fill:var(--odd)}.flight{fill:var(--fill)}.edge{stroke:var(--finding);stroke-dasharray:5 4;fill:none;stroke-width:1.6}.early{fill:var(--finding)}.box{fill:var(--pale);stroke:var(--finding)}.life{stroke:var(--quiet);fill:none}
 `
 
 const hatch = `<pattern id="hatch" width="5" height="5" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><rect class="under" width="5" height="5"/><path class="hatch" d="M1.3 0v5"/></pattern>`
