@@ -98,13 +98,25 @@ func (p *findingPicture) lane(i int) int { return laneLeft + i*p.laneW + p.laneW
 func (p *findingPicture) columns() int {
 	p.y += 12
 	p.text("q e", laneLeft-16, p.y, "step")
+	several := false
+	for _, name := range p.lanes {
+		_, cta, _ := strings.Cut(name, " (")
+		_, first, _ := strings.Cut(p.lanes[0], " (")
+		several = several || cta != first
+	}
 	for i, name := range p.lanes {
-		p.text("h m", p.lane(i), p.y, clip(name, p.laneW-4))
+		name, cta, _ := strings.Cut(name, " (")
+		p.text("h m", p.lane(i), p.y, clip(name, p.laneW))
+		if several && cta != "" {
+			p.text("q m", p.lane(i), p.y+15, "("+cta)
+		}
 	}
 	if p.file != "" {
 		p.text("q", p.right(), p.y, clip("lines are of "+filepath.Base(p.file), findWidth-p.right()))
 	}
-	p.y += 8
+	if p.y += 8; several {
+		p.y += 14
+	}
 	return p.y
 }
 
