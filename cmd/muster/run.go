@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -76,7 +77,7 @@ Exit status 1 if an array differs, or if the kernel faults or hangs.
 				if err := c.result(r, form, format); err != nil {
 					return r, err
 				}
-				return r, cmp.Or(profile.write(c, format, unprofiled), picture.run(w, c, l, shown, id), trace.write(w, c, l, s, id))
+				return r, cmp.Or(c.unshown(profile.write(c, format, unprofiled), r), c.unshown(picture.run(w, c, l, shown, id), r), trace.write(w, c, l, s, id))
 			})
 			return w.exit(all.end(err))
 		},
@@ -91,6 +92,16 @@ Exit status 1 if an array differs, or if the kernel faults or hangs.
 	jobsFlag(f, &jobs, "groups of clusters that share nothing written to run at a time; default: one a processor")
 	f.StringArrayVar(&outs, "out", nil, "write a buffer when the run has come to its end, `name=file.npy`")
 	return cmd
+}
+
+// unshown says that a run could not be shown, where that does not hide what it came to.
+func (c *console) unshown(err error, r *muster.RunResult) error {
+	var untold *muster.Untold
+	if errors.As(err, &untold) && r.Verdict() != report.Clean {
+		fmt.Fprintln(beside{c}, "muster:", options.Replace(err.Error()))
+		return nil
+	}
+	return err
 }
 
 // checkOuts checks --out before the kernel runs.
