@@ -18,7 +18,7 @@ const profileRows = 16
 // WriteText writes the profile as tables, with the heaviest rows of each.
 func (p *Profile) WriteText(w io.Writer, o TextOptions) error {
 	t := &tables{width: o.width()}
-	t.text(fmt.Sprintf("profile of %s in schedule %s, %s by warps", diag.Plural(int(p.Steps), "step"), brief(p.Schedule), diag.Plural(int(p.Instructions), "instruction")))
+	t.text(fmt.Sprintf("profile of %s in schedule %s, %s by warps", diag.Plural(int(p.Steps), "step"), clippedTo(p.Schedule, min(60, t.width-2)), diag.Plural(int(p.Instructions), "instruction")))
 	t.text("A step is one visible operation of a warp or one stage of a copy: what follows what, and no time of a card. Instructions between such operations take no step. A wait takes none while it stands: it counts the steps of the others.")
 	if t.file = p.file(); t.file != "" {
 		t.text("places are lines of " + t.file)
@@ -58,11 +58,9 @@ func fileOf(ptx Place, source *Place) string {
 	return diag.Printable(filepath.Base(ptx.File))
 }
 
-// brief cuts a schedule that is long.
-func brief(schedule string) string {
-	if len(schedule) > 60 {
-		return schedule[:57] + "…"
-	}
+// clippedTo cuts a schedule that is long.
+func clippedTo(schedule string, n int) string {
+	schedule, _ = diag.Clip(schedule, 0, n)
 	return schedule
 }
 
