@@ -28,6 +28,7 @@ func (p *Profile) WriteText(w io.Writer, o TextOptions) error {
 	}
 	p.writeWarps(t)
 	p.writeCTAs(t)
+	p.writeSums(t)
 	p.writeWaits(t)
 	p.writeOperations(t)
 	p.writeLines(t)
@@ -78,14 +79,40 @@ func (p *Profile) writeWarps(t *tables) {
 }
 
 func (p *Profile) writeCTAs(t *tables) {
-	if len(p.CTAs) > 1 {
-		t.begin("CTA", "steps", "waits", "stood", "failed tests", "operations", "bytes copied", "products")
-		for i := range p.CTAs {
-			c := &p.CTAs[i]
-			t.row(c.Name, c.Steps, c.Waits, c.Stood, c.Failed, c.Operations, c.Bytes, c.Products)
-		}
-		t.end("CTAs")
+	if len(p.CTAs) < 2 {
+		return
 	}
+	t.begin("CTA", "steps", "waits", "stood", "failed tests", "operations", "bytes copied", "products")
+	for _, c := range alikeCTAs(p.CTAs) {
+		t.row(c.Name, c.Steps, c.Waits, c.Stood, c.Failed, c.Operations, c.Bytes, c.Products)
+	}
+	t.end("CTAs")
+}
+
+// alikeCTAs returns one of all CTAs whose numbers are the same, with a name that says how many.
+func alikeCTAs(all []CTAProfile) (list []CTAProfile) {
+	index, count := map[CTAProfile]int{}, []int64{}
+	for _, c := range all {
+		numbers := c
+		numbers.Name = ""
+		i, ok := index[numbers]
+		if !ok {
+			i = len(list)
+			index[numbers] = i
+			list, count = append(list, c), append(count, 0)
+		}
+		count[i]++
+	}
+	for i, n := range count {
+		if n > 1 {
+			list[i].Name += fmt.Sprintf(", %s alike", diag.Group(n))
+		}
+	}
+	return list
+}
+
+// writeSums writes what matrices, copies and slots of all CTAs came to.
+func (p *Profile) writeSums(t *tables) {
 	if n := p.Products; n.Instructions > 0 {
 		text := fmt.Sprintf("tensor cores: %s by warps", diag.Plural(int(n.Instructions), "matrix instruction"))
 		if n.MultiplyAdds > 0 {
@@ -262,7 +289,7 @@ func (t *tables) end(what string) {
 			wide[i] = max(wide[i], utf8.RuneCountInString(c))
 		}
 	}
-	wide[0] = min(wide[0], 28)
+	wide[0] = min(wide[0], 32)
 	t.blank()
 	for _, row := range append([][]string{t.head}, rows...) {
 		t.b.WriteString(t.line(row, wide) + "\n")

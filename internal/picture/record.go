@@ -28,7 +28,7 @@ var stateClasses = [slotStates]string{"read", "full", "fill", "early"}
 type Recorder struct {
 	tracks map[uint64]*track
 	ctas   []*cta
-	last   int64
+	count  int // of all CTAs
 }
 
 type track struct {
@@ -106,7 +106,9 @@ func (r *Recorder) Track(t report.TraceTrack) {
 			x.cta = &cta{name: t.Name, rank: t.Rank}
 			r.ctas = append(r.ctas, x.cta)
 		}
+		r.count++
 	case c == nil:
+		return // of a CTA that is not looked at
 	case t.Kind == report.TrackSlot:
 		x.row = c.row(&c.slots, t.Name, t.Rank, mostSlots)
 	case t.Kind == report.TrackWarp:
@@ -132,7 +134,9 @@ func (c *cta) row(rows *[]*row, name string, rank, most int) *row {
 // Mark makes a Recorder a report.Tracer.
 func (r *Recorder) Mark(m report.TraceMark) {
 	t := r.tracks[m.Track]
-	r.last = max(r.last, m.Time)
+	if t == nil {
+		return
+	}
 	switch m.Kind {
 	case report.TraceBegin:
 		t.open = append(t.open, open{m.Name, m.Category, m.Time})

@@ -52,7 +52,7 @@ func (r *Recorder) Write(w io.Writer, about About) error {
 	byRank := func(a, b *row) int { return cmp.Compare(a.rank, b.rank) }
 	slices.SortStableFunc(c.slots, byRank)
 	slices.SortStableFunc(c.warps, byRank)
-	p.head(len(r.ctas))
+	p.head(r.count)
 	p.warps()
 	p.slots()
 	p.bytes()

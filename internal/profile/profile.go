@@ -60,7 +60,7 @@ type track struct {
 	cta  *cta
 	warp *warp
 	open []open
-	slot slot
+	slot *slot
 }
 
 // An open is a slice that has begun.
@@ -73,7 +73,6 @@ type cta struct {
 	rank  int
 	is    report.CTAProfile
 	slots []*slot
-	begin int64
 }
 
 type warp struct {
@@ -107,7 +106,8 @@ func (r *Recorder) Track(t report.TraceTrack) {
 		}
 		x.warp = r.warps[t.Rank]
 	case report.TrackSlot:
-		x.cta.slots = append(x.cta.slots, &x.slot)
+		x.slot = &slot{}
+		x.cta.slots = append(x.cta.slots, x.slot)
 	case report.TrackCounter:
 		x.cta = nil
 		if t.Name == "bytes in flight" {
@@ -185,6 +185,7 @@ func number(m *report.TraceMark, name string) int64 {
 	return 0
 }
 
+// wait adds a wait.
 func (r *Recorder) wait(t *track, m *report.TraceMark, steps int64) {
 	// The same barrier of every CTA is one.
 	what, _, _ := strings.Cut(strings.TrimPrefix(m.Name, "wait: "), " of CTA ")
@@ -202,12 +203,13 @@ func (r *Recorder) wait(t *track, m *report.TraceMark, steps int64) {
 	}
 }
 
-// noCopies are operations that move no bytes from memory to memory: they read or write operands of
-// the tensor cores.
+// noCopy reports whether operations of a kind move no bytes from memory to memory: they read or
+// write operands of the tensor cores.
 func noCopy(kind string) bool {
 	return strings.HasPrefix(kind, "wgmma") || strings.HasPrefix(kind, "tcgen05")
 }
 
+// operation adds an asynchronous operation.
 func (r *Recorder) operation(t *track, m *report.TraceMark, steps int64) {
 	k := opKey{m.Name, r.at(m)}
 	o := r.ops[k]

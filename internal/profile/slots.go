@@ -11,8 +11,9 @@ type slot struct {
 	lasts [3]int64 // filling, full, being read
 }
 
+// slot adds what a slot was for some time.
 func (r *Recorder) slot(t *track, m *report.TraceMark, begin, end int64) {
-	s := &t.slot
+	s := t.slot
 	switch m.Name {
 	case "filling":
 		if !s.seen {
