@@ -20,7 +20,7 @@ var layers = [][]string{
 	{"muster"},
 	{"muster/internal/view"},
 	{"muster/internal/timeline"},
-	{"muster/internal/campaign/gen", "muster/kernel/inst/gen", "muster/internal/mutate/table", "muster/internal/story", "muster/internal/alike", "muster/internal/tensor/vectors", "muster/internal/undecided/gen", "muster/internal/perfetto"},
+	{"muster/internal/campaign/gen", "muster/kernel/inst/gen", "muster/internal/mutate/table", "muster/internal/story", "muster/internal/alike", "muster/internal/tensor/vectors", "muster/internal/undecided/gen", "muster/internal/perfetto", "muster/internal/profile", "muster/internal/picture"},
 	{"muster/internal/ops", "muster/launch/gen", "muster/report/gen", "muster/examples/kernels", "muster/examples/shapes", "muster/examples/blackwell"},
 	{"muster/kernel/inst"},
 	{"muster/kernel", "muster/internal/campaign"},

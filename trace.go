@@ -43,8 +43,15 @@ const MostTraced = explore.MostSteps
 // from what completes a phase to the waits that it wakes. Matrix products are computed only
 // where their values may decide something.
 func (l *Launch) Trace(ctx context.Context, s Schedule, o TraceOptions, to report.Tracer) (Traced, error) {
+	got, _, err := l.follow(ctx, s, o, to, nil)
+	return got, err
+}
+
+// follow runs the launch under a schedule, and shows the run to a tracer. It tells attach, unless
+// nil, the machine before it starts, and returns the launch that ran: one with a size of clusters.
+func (l *Launch) follow(ctx context.Context, s Schedule, o TraceOptions, to report.Tracer, attach func(*machine.Machine)) (Traced, *Launch, error) {
 	if len(l.findings) > 0 {
-		return Traced{}, &Untold{"the launch itself is wrong, so that there is no run"}
+		return Traced{}, nil, &Untold{"the launch itself is wrong, so that there is no run"}
 	}
 	if with, rest, ok := l.chosen([]Schedule{s}); ok {
 		l, s = with, rest[0]
@@ -52,21 +59,30 @@ func (l *Launch) Trace(ctx context.Context, s Schedule, o TraceOptions, to repor
 	w := l.subject.Budget(ctx)
 	shown, cut, err := l.traced(ctx, w, s, o)
 	if err != nil {
-		return Traced{}, err
+		return Traced{}, nil, err
 	}
 	stop, why := w.Stop()
 	sites := l.traceSites(shown, stop)
 	out := Traced{Schedule: l.written(shown.Schedule).String(), Steps: len(shown.Run), Marked: len(sites) > 0, Cut: cut}
-	r := timeline.New(to, &l.resolver, sites)
-	m := shown.Launch.Part(r, shown.Launch.Skips(), 0, 1)
-	m.StopWhen(stop)
-	if err := r.Go(m, shown.Run, timeline.Run{Kernel: l.Name(), Schedule: out.Schedule, Finding: o.Finding, Cut: cut}); err != nil {
-		return out, err
+	if err := l.show(shown, sites, timeline.Run{Kernel: l.Name(), Schedule: out.Schedule, Finding: o.Finding, Cut: cut}, to, attach, stop); err != nil {
+		return out, l, err
 	}
 	if why() != "" {
-		return out, cmp.Or(ctx.Err(), error(&Untold{why()}))
+		return out, l, cmp.Or(ctx.Err(), error(&Untold{why()}))
 	}
-	return out, ctx.Err()
+	return out, l, ctx.Err()
+}
+
+// show shows a run to a tracer.
+func (l *Launch) show(shown evidence.Shown, sites []timeline.Site, about timeline.Run, to report.Tracer, attach func(*machine.Machine), stop func() bool) error {
+	r := timeline.New(to, &l.resolver, sites)
+	r.Slots(true)
+	m := shown.Launch.Part(r, shown.Launch.Skips(), 0, 1)
+	m.StopWhen(stop)
+	if attach != nil {
+		attach(m)
+	}
+	return r.Go(m, shown.Run, about)
 }
 
 // traceSites returns the places of the finding that a run shows.

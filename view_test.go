@@ -379,6 +379,7 @@ func TestViewMarks(t *testing.T) {
 			var want collector
 			rec := timeline.New(&want, of.Names, of.Sites)
 			rec.All()
+			rec.Slots(false)
 			about := timeline.Run{Kernel: l.Name(), Schedule: d.Runs[0].Schedule, Finding: run.Finding}
 			if err := rec.Go(of.Start(rec), of.Run, about); err != nil {
 				t.Fatal(err)

@@ -43,6 +43,7 @@ func (r *Recorder) issued(o *machine.Op) {
 	r.now.from = append(r.now.from, r.flows)
 	at := &op{of: o, begin: r.now.n - 1, flow: r.flows, row: r.row(w, report.TrackOperation, r.names.Op(o), "asynchronous operations, from issue to signal", r.now.n-1)}
 	r.ops[o.ID], r.now.op = at, at.row.track
+	r.fly(o, 1)
 }
 
 // milestone records how far an operation has come.
@@ -59,6 +60,7 @@ func (r *Recorder) milestone(ev *machine.Event) {
 		o.wrote = r.now.n
 	default:
 		r.ended(o, r.now.n, "")
+		r.fly(o.of, -1)
 	}
 }
 

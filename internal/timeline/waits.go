@@ -23,6 +23,7 @@ type wait struct {
 	pc    int32
 	row   *row
 	tests []test // of mbarriers; nil for others
+	fails int64  // tests of theirs that found the phase incomplete
 	seen  int64  // the last step that tested one of them
 	flow  uint64 // of the arrow from what completed the phase; 0 for none so far
 	by    string // what did
@@ -46,9 +47,10 @@ func (r *Recorder) tested(ev *machine.Event) {
 	case !ev.Mbar.OK && i >= 0:
 		w.waits[i].mask |= ev.Mask
 		w.waits[i].seen = r.now.n
+		w.waits[i].fails++
 	case !ev.Mbar.OK:
 		w.waits = append(w.waits, &wait{mask: ev.Mask, begin: r.now.n - 1, name: r.names.Mbar(ev.Mbar.Bar, -1), pc: ev.PC,
-			row: r.row(w, report.TrackWait, "waits", waitsText, r.now.n-1), seen: r.now.n, tests: []test{t}})
+			row: r.row(w, report.TrackWait, "waits", waitsText, r.now.n-1), seen: r.now.n, fails: 1, tests: []test{t}})
 	case i >= 0:
 		x := w.waits[i]
 		x.seen = r.now.n
@@ -140,7 +142,8 @@ func (r *Recorder) woken(x *wait, end int64, how string) {
 	p := r.place(x.pc)
 	mark := report.TraceMark{Name: "wait: " + x.name, Category: catWait, File: p.file, Line: p.line, PTX: p.ptx, PTXLine: p.ptxLine, Args: []report.TraceArg{{Name: "instruction", Text: p.name}}}
 	if len(x.tests) > 0 {
-		mark.Args = append(mark.Args, report.TraceArg{Name: "barrier", Text: x.name}, report.TraceArg{Name: "phase", Number: x.tests[0].phase})
+		mark.Args = append(mark.Args, report.TraceArg{Name: "barrier", Text: x.name}, report.TraceArg{Name: "phase", Number: x.tests[0].phase},
+			report.TraceArg{Name: "failed_tests", Number: x.fails})
 	}
 	for _, a := range []report.TraceArg{{Name: "until", Text: x.until}, {Name: "completed_by", Text: x.by}, {Name: "ended", Text: how}} {
 		if a.Text != "" {

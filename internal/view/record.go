@@ -63,6 +63,7 @@ func record(of Subject, texts map[string]uint64) (*recording, error) {
 	x.s.most, x.s.roles = mostMarks, of.Roles
 	x.r = timeline.New(&x.s, of.Names, of.Sites)
 	x.r.All()
+	x.r.Slots(false)
 	x.d = newDetails(&x.s.text, of.Names, texts)
 	x.d.track = x.r.WordTrack
 	for _, s := range of.Sites {
