@@ -12,6 +12,7 @@ import (
 
 	"muster/internal/machine"
 	"muster/internal/resolve"
+	"muster/internal/rules"
 	"muster/internal/story"
 	"muster/internal/view/page"
 	"muster/report"
@@ -69,6 +70,15 @@ type Run struct {
 	Live     string   `json:"live"`
 }
 
+// A Kind is what the catalogue says of a kind of finding.
+type Kind struct {
+	Title string `json:"title"`
+	Text  string `json:"text"` // paragraphs, with an empty line between them
+	// Edge is 1 if the first of a finding's places must come before the second and does not,
+	// -1 the other way, and 0 if no order is missing.
+	Edge int `json:"edge"`
+}
+
 // A Document is what a page shows: a report, and runs.
 type Document struct {
 	about struct {
@@ -77,6 +87,7 @@ type Document struct {
 		Texts    []Text          `json:"texts"`
 		Memories []Memory        `json:"memories"`
 		Runs     []*Run          `json:"runs"`
+		Kinds    map[string]Kind `json:"kinds"` // those of the report
 	}
 	blob  []byte
 	texts map[string]uint64
@@ -92,6 +103,12 @@ func New(r *report.Report, names *resolve.Resolver) (*Document, error) {
 	}
 	d.about.Version, d.about.Report, d.about.Texts, d.about.Runs = Version, b.Bytes(), []Text{}, []*Run{}
 	d.memories(names)
+	d.about.Kinds = map[string]Kind{}
+	for i := range r.Findings {
+		if k := rules.Lookup(r.Findings[i].Kind); k != nil {
+			d.about.Kinds[k.Name] = Kind{k.Title, k.Text, int(k.Edge())}
+		}
+	}
 	return d, nil
 }
 
