@@ -7,6 +7,9 @@ import { first } from "./model.js";
 const LINE = 18, LONGEST = 400;
 const TOKEN = /(\/\/.*$)|(^\s*(?:@!?%\w+\s+)?)([a-z][\w]*(?:[.:]+[\w]+)*)|(%[\w.]+)|(\b(?:0[xXfFdD][0-9a-fA-F]+|\d+)\b)/g;
 
+/** Lines of PTX that execute nothing and say nothing of the kernel. */
+const DEBUG = /^\s*(\.loc\b|\.file\b|\/\/ (begin|end) inline asm)/;
+
 /** Splits a line of PTX into spans, for colours. @param {string} line */
 function spans(line) {
   const out = [];
@@ -92,7 +95,8 @@ class Listing {
 
   line(n) {
     const text = clip(this.rows[n - 1], LONGEST), site = this.marks.get(`${this.text.file}:${n}`);
-    const e = el("div.code-line", { click: () => this.jump(this.text.file, n), title: "Go to the next step that executes this line" }, el("span.line-number", {}, n), ...(this.text.kind === "ptx" ? spans(text) : [text]));
+    const ptx = this.text.kind === "ptx", e = el("div.code-line", { click: () => this.jump(this.text.file, n), title: "Go to the next step that executes this line" }, el("span.line-number", {}, n), el("span.code-text", {}, ...(ptx ? spans(text) : [text])));
+    if (ptx && DEBUG.test(text)) e.classList.add("debug");
     if (n === this.current) {
       e.classList.add("current");
       e.setAttribute("aria-current", "true");
@@ -100,10 +104,10 @@ class Listing {
     if (n === this.caret) e.classList.add("caret");
     if (site) {
       e.classList.add("at-site");
-      e.append(el("span.site-tag", {}, site));
     }
+    // Tags stand at the right edge of what is in sight, also of a line that is longer.
     const warps = this.here.get(`${this.text.file}:${n}`);
-    if (warps) e.append(el("span.warps-here", { title: "stand here after the step" }, warps));
+    if (site || warps) e.append(el("span.code-tags", {}, site ? el("span.site-tag", {}, site) : null, site && warps ? " " : null, warps ? el("span.warps-here", { title: "stand here after the step" }, warps) : null));
     return e;
   }
 
@@ -145,10 +149,15 @@ export class Code {
   /** Marks the lines of the finding's places. */
   mark() {
     for (const l of [this.ptx, this.source]) l.marks.clear();
-    for (const s of this.report.findings[this.shown.finding]?.sites ?? []) {
-      if (s.ptx) this.ptx.marks.set(`${s.ptx.file}:${s.ptx.line}`, s.role);
-      for (const p of s.source ?? []) this.source.marks.set(`${p.file}:${p.line}`, s.role);
-    }
+    const add = (marks, p, text) => {
+      const key = `${p.file}:${p.line}`;
+      marks.set(key, marks.has(key) ? `${marks.get(key)}, ${text}` : text);
+    };
+    (this.report.findings[this.shown.finding]?.sites ?? []).forEach((s, i) => {
+      const text = clip(`${i + 1} ${s.role}`, 60);
+      if (s.ptx) add(this.ptx.marks, s.ptx, text);
+      for (const p of s.source ?? []) add(this.source.marks, p, text);
+    });
   }
 
   show() {

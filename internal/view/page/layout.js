@@ -68,7 +68,7 @@ export class Layout {
         const tracks = list.slice(i, i + n);
         i += n - 1;
         if (this.hidden.has(t.index)) {
-          for (const x of tracks) this.into(x, outer);
+          for (const x of tracks) this.into(x, t.kind === "cta" ? undefined : outer);
         } else if (n >= BUNDLE && !this.spread.has(t.index)) {
           const row = add(tracks, level, true);
           for (const x of tracks) this.into(x, row);
@@ -98,6 +98,21 @@ export class Layout {
     const i = row.tracks[0].index, bundle = row.tracks.length >= BUNDLE || this.spread.has(i);
     const set = bundle ? this.spread : this.folded;
     if (!set.delete(i)) set.add(i);
+    this.make();
+  }
+
+  /**
+   * Leaves rows for some tracks, and hides the other warps, barriers and buffers; CTAs of which
+   * none is left too.
+   * @param {Set<import("./model.js").Track>} keep
+   */
+  only(keep) {
+    const kept = new Set();
+    for (const k of keep) for (let t = k; t; t = t.parent) kept.add(t);
+    for (const t of this.run.tracks) {
+      if (["cta", "warp", "mbar", "barrier", "buffer", "columns"].includes(t.kind) && !kept.has(t)) this.hidden.add(t.index);
+      else if (t.kind === "mbar" && kept.has(t)) this.folded.delete(t.index);
+    }
     this.make();
   }
 

@@ -18,3 +18,9 @@ export function stepWords(run, step) {
   }
   return clip(`Step ${count(step)} of ${count(run.steps)}: ${said.join("; ") || "no warp goes on"}`, 500);
 }
+
+/** What a step does, in few words. @param {import("./model.js").Run} run @param {number} step @returns {string} */
+export function stepBrief(run, step) {
+  const slice = run.stepEvent(step), f = slice >= 0 ? run.facts(slice) : null;
+  return f ? clip(`${run.path(f.track)}: ${f.name}${f.place ? ` at line ${f.place.line}` : ""}`, 120) : "no warp goes on";
+}
