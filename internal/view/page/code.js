@@ -1,7 +1,7 @@
 // PTX and source side by side. Only the lines in sight are in the document, so a file of ten
 // megabytes costs no more than one of a page; a line that is too long is cut, and says so.
 
-import { clip, el } from "./dom.js";
+import { clip, el, ranges } from "./dom.js";
 import { first } from "./model.js";
 
 const LINE = 18, LONGEST = 400;
@@ -24,17 +24,6 @@ function spans(line) {
   }
   out.push(line.slice(at));
   return out;
-}
-
-/** Numbers as ranges: "0-3, 5". @param {number[]} list */
-function ranges(list) {
-  const out = [];
-  for (const n of [...new Set(list)].sort((a, b) => a - b)) {
-    const last = out[out.length - 1];
-    if (last && last[1] === n - 1) last[1] = n;
-    else out.push([n, n]);
-  }
-  return out.map(([a, b]) => (a === b ? a : `${a}-${b}`)).join(", ");
 }
 
 /** A Listing shows one of the texts of a kind. */
@@ -107,7 +96,7 @@ class Listing {
     }
     // Tags stand at the right edge of what is in sight, also of a line that is longer.
     const warps = this.here.get(`${this.text.file}:${n}`);
-    if (site || warps) e.append(el("span.code-tags", {}, site ? el("span.site-tag", {}, site) : null, site && warps ? " " : null, warps ? el("span.warps-here", { title: "stand here after the step" }, warps) : null));
+    if (site || warps) e.append(el("span.code-tags", {}, site ? el("span.site-tag", { title: "the finding’s place of this number" }, site) : null, site && warps ? " " : null, warps ? el("span.warps-here", { title: "stand here after the step" }, warps) : null));
     return e;
   }
 
@@ -154,7 +143,7 @@ export class Code {
       marks.set(key, marks.has(key) ? `${marks.get(key)}, ${text}` : text);
     };
     (this.report.findings[this.shown.finding]?.sites ?? []).forEach((s, i) => {
-      const text = clip(`${i + 1} ${s.role}`, 60);
+      const text = String(i + 1);
       if (s.ptx) add(this.ptx.marks, s.ptx, text);
       for (const p of s.source ?? []) add(this.source.marks, p, text);
     });

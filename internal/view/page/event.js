@@ -14,13 +14,16 @@ export function eventTab(shown) {
   const { run, step } = shown, slice = shown.slice >= 0 ? shown.slice : run.stepEvent(step), out = [];
   if (slice >= 0) out.push(facts(shown, slice));
   const events = run.eventsAt(step).filter((e) => e.slice !== slice).slice(0, 100);
-  const list = el("ul.plain");
+  // Events that read alike, as the copies of a warp's lanes do, are one line.
+  const list = el("ul.plain"), alike = new Map();
   for (const e of events) {
-    const f = run.facts(e.slice);
-    list.append(el("li", {}, `${run.path(f.track)}: ${{ takes: "", begins: "begins ", ends: "ends " }[e.how]}`, link(clip(f.name, 200), () => shown.select(e.slice, step))));
+    const f = run.facts(e.slice), text = `${run.path(f.track)}: ${{ takes: "", begins: "begins ", ends: "ends " }[e.how]}`, key = `${text}${f.name}`;
+    if (alike.has(key)) alike.get(key).n++;
+    else alike.set(key, { n: 1, text, name: f.name, slice: e.slice });
   }
-  if (slice >= 0) out.push(compared(shown, slice));
+  for (const x of alike.values()) list.append(el("li", {}, x.text, link(clip(x.name, 200), () => shown.select(x.slice, step)), x.n > 1 ? ` × ${x.n}` : null));
   out.push(el("div.card", {}, el("h3", {}, step === 0 ? "Before the first step" : `In step ${step}`), events.length ? list : el("p.quiet", {}, step === 0 ? "Nothing has happened." : "nothing else begins or ends")));
+  if (slice >= 0) out.push(compared(shown, slice));
   for (const r of shown.runs) if (r !== run) out.push(el("div.card", {}, el("h3", {}, `The other run, ${clip(r.info.name || r.info.schedule, 60)}`), el("p", {}, stepWords(r, Math.min(step, r.steps)))));
   return out;
 }
@@ -59,11 +62,14 @@ function facts(shown, slice) {
   for (const [title, list, side] of [["orders", f.from, "target"], ["after", f.to, "source"]]) {
     const known = list.filter((a) => run.marks.leaves[a] && run.marks.ends[a]);
     if (!known.length) continue;
-    const links = known.slice(0, 20).flatMap((a) => {
-      const other = run.arrowEnds(a)[side], o = run.facts(other);
-      return [link(`${clip(o.name, 100)} of ${run.path(o.track)}`, () => shown.select(other, side === "source" ? o.end : undefined)), el("br")];
-    });
-    add(title, ...links, known.length > 20 ? counted(known.length - 20, "more", "more") : null);
+    const alike = new Map();
+    for (const a of known) {
+      const other = run.arrowEnds(a)[side], o = run.facts(other), text = `${clip(o.name, 100)} of ${run.path(o.track)}`, at = alike.get(text);
+      if (at) at.n++;
+      else alike.set(text, { n: 1, other, end: side === "source" ? o.end : undefined });
+    }
+    const lines = [...alike], links = lines.slice(0, 20).flatMap(([text, x]) => [link(text, () => shown.select(x.other, x.end)), x.n > 1 ? ` × ${x.n}` : "", el("br")]);
+    add(title, ...links, lines.length > 20 ? counted(lines.length - 20, "more", "more") : null);
   }
   return el("div.card.wide", {}, el("h3", {}, clip(f.name, 300)), rows);
 }

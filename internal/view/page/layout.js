@@ -20,6 +20,9 @@ const BUNDLE = 3;
 /** So many tracks are shown unfolded at the start; of more, those of the finding. */
 const ALL_OPEN = 60;
 
+/** So many rows beside the finding's are tried for room. */
+const TRIED = 64;
+
 /** Layout says what of one run's tracks is open and shown. */
 export class Layout {
   /** @param {import("./model.js").Run} run */
@@ -48,7 +51,7 @@ export class Layout {
   make() {
     /** @type {Row[]} */
     this.rows = [];
-    /** @type {(Row|undefined)[]} the row of each track; of one that has none, that of what it lies in */
+    /** @type {(Row|undefined)[]} the row of each track; of one that is folded, that of what it lies in; of one that is filtered out, none */
     this.rowOf = [];
     let y = 0;
     const add = (tracks, level, bundled) => {
@@ -68,7 +71,7 @@ export class Layout {
         const tracks = list.slice(i, i + n);
         i += n - 1;
         if (this.hidden.has(t.index)) {
-          for (const x of tracks) this.into(x, t.kind === "cta" ? undefined : outer);
+          for (const x of tracks) this.into(x, undefined);
         } else if (n >= BUNDLE && !this.spread.has(t.index)) {
           const row = add(tracks, level, true);
           for (const x of tracks) this.into(x, row);
@@ -87,7 +90,7 @@ export class Layout {
     this.height = y;
   }
 
-  /** Says that a track, and what lies in it, has no row but an outer one. */
+  /** Says that a track, and what lies in it, has no row but an outer one, or none. */
   into(track, row) {
     this.rowOf[track.index] = row;
     for (const c of track.children) this.into(c, row);
@@ -103,15 +106,22 @@ export class Layout {
 
   /**
    * Leaves rows for some tracks, and hides the other warps, barriers and buffers; CTAs of which
-   * none is left too.
-   * @param {Set<import("./model.js").Track>} keep
+   * none is left too. Where there is room, others of their CTAs stay.
+   * @param {Set<import("./model.js").Track>} keep @param {number} room in pixels
    */
-  only(keep) {
+  only(keep, room) {
     const kept = new Set();
     for (const k of keep) for (let t = k; t; t = t.parent) kept.add(t);
     for (const t of this.run.tracks) {
       if (["cta", "warp", "mbar", "barrier", "buffer", "columns"].includes(t.kind) && !kept.has(t)) this.hidden.add(t.index);
       else if (t.kind === "mbar" && kept.has(t)) this.folded.delete(t.index);
+    }
+    this.make();
+    const others = this.run.tracks.filter((t) => this.hidden.has(t.index) && t.parent && kept.has(t.parent)).sort((a, b) => a.rank - b.rank);
+    for (const t of others.slice(0, TRIED)) {
+      this.hidden.delete(t.index);
+      this.make();
+      if (this.height > room) this.hidden.add(t.index);
     }
     this.make();
   }
@@ -124,6 +134,11 @@ export class Layout {
       else if (!fold) this.folded.delete(t.index);
     }
     this.make();
+  }
+
+  /** Filters a track out no more, nor what it lies in. @param {import("./model.js").Track} track */
+  show(track) {
+    for (let t = track; t; t = t.parent) this.hidden.delete(t.index);
   }
 
   /** Shows a track: opens what it lies in. @param {import("./model.js").Track} track */

@@ -8,6 +8,7 @@ import { byId, clip, count, counted, el } from "./dom.js";
 import { listen } from "./keys.js";
 import { Lanes } from "./lanes.js";
 import { Run, first } from "./model.js";
+import { RULER } from "./paint.js";
 import { parting } from "./part.js";
 import { Search } from "./search.js";
 import { Shown } from "./state.js";
@@ -251,8 +252,8 @@ function concerned(shown, run, report) {
 function narrow(shown, lanes, report) {
   const button = byId("all-rows"), count = () => lanes[shown.active].layout.hidden.size;
   for (const l of lanes) {
-    if (!l.run.info.sites.length || l.layout.height <= l.scroll.clientHeight) continue;
-    l.layout.only(concerned(shown, l.run, report));
+    if (!l.run.info.sites.length || l.layout.height <= l.scroll.clientHeight - RULER) continue;
+    l.layout.only(concerned(shown, l.run, report), l.scroll.clientHeight - RULER);
     l.relaid();
   }
   const show = () => {

@@ -267,13 +267,16 @@ export class Run {
    * Where the finding's missing order would lead from and to: events of this run. Of a place's
    * steps the last one counts; of a wait that was lapped, the step that shows it and what
    * completed the phase that should have waited for it. Null if no order is missing.
-   * @param {number} edge 1: from the first place to the second, -1: back
+   * @param {number} edge 1: from the place that comes first to the other, -1: from the second to the first
    * @returns {{from: {step: number, slice: number, site: number}, to: {step: number, slice: number, site: number}}|null}
    */
   missing(edge) {
     const of = (n) => this.info.sites.filter((s) => s.site === n), event = (s) => s && { step: s.step, site: s.site, slice: this.siteSlice(s) };
     if (!edge || !of(0).length || !of(1).length) return null;
-    if (edge > 0) return { from: event(of(0).at(-1)), to: event(of(1).at(-1)) };
+    if (edge > 0) {
+      const two = [event(of(0).at(-1)), event(of(1).at(-1))].sort((a, b) => a.step - b.step);
+      return { from: two[0], to: two[1] };
+    }
     const late = of(1).find((s) => this.lap(s.step)), next = late ? this.lap(late.step).next : 0;
     return { from: event(late ?? of(1).at(-1)), to: next ? { step: next, site: 0, slice: this.stepEvent(next) } : event(of(0).at(-1)) };
   }

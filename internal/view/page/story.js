@@ -4,6 +4,9 @@
 import { clip, counted, el, link } from "./dom.js";
 import { hangs, mended, order, why } from "./why.js";
 
+/** An instruction, cut to its beginning; all of it stands in the listing. @param {string} text */
+const short = (text) => (text.length <= LONGEST ? text : `${text.slice(0, LONGEST - 1)}…`), LONGEST = 72;
+
 export class Story {
   /** @param {HTMLElement} place @param {import("./state.js").Shown} shown @param {*} about the page's data */
   constructor(place, shown, about) {
@@ -47,14 +50,14 @@ export class Story {
     f.sites.forEach((s, i) => sites.append(this.site(s, i, info)));
     said.append(sites);
     if (f.missing) said.append(el("p.missing", {}, el("b", {}, "missing "), clip(f.missing, 2000)));
-    for (const t of (f.ledger ?? []).slice(0, 4)) said.append(el("p", {}, el("b", {}, "barrier "), clip(t, 1000)));
-    said.append(...hangs(f));
     const found = run ? order(this.shown, run, f, edge) : { nodes: [], links: [] };
     for (const r of this.shown.runs) if (r !== run) r.edge = r.way = null;
     if (run) run.way = found.links;
     said.append(...found.nodes);
     if (f.fix) said.append(el("p.fix", {}, el("b", {}, "fix "), clip(f.fix, 2000)));
-    said.append(...mended(f, edge));
+    said.append(...mended(f, run?.edge));
+    for (const t of (f.ledger ?? []).slice(0, 4)) said.append(el("p", {}, el("b", {}, "barrier "), clip(t, 1000)));
+    said.append(...hangs(f));
     for (const t of (f.stands ?? []).slice(0, 8)) said.append(el("p.stands", {}, el("b", {}, "stands "), clip(t, 1000)));
     said.append(...why(kind && { name: f.kind, ...kind }));
     const more = [...(f.ledger ?? []).slice(4), ...(f.stands ?? []).slice(8), ...(f.notes ?? [])];
@@ -67,11 +70,12 @@ export class Story {
   site(site, i, info) {
     const steps = (info?.sites ?? []).filter((x) => x.site === i).map((x) => x.step), line = el("li", {}, el("b.role", {}, site.role), " ");
     const where = [site.operation, site.cta && `CTA (${site.cta.join(",")})`, site.warp >= 0 && (site.ptx || site.lanes) && `warp ${site.warp}`, site.lanes && `lane ${site.lanes}`].filter(Boolean).join(", ");
-    if (site.ptx) line.append(el("code", {}, clip(site.ptx.text, 300)), ` line ${site.ptx.line}`);
+    if (site.ptx) line.append(el("code", { title: clip(site.ptx.text, 2000) }, short(site.ptx.text)), ` line ${site.ptx.line}`);
     const source = site.source?.[site.source.length - 1];
     if (source) line.append(` · ${clip(source.file, 200)}:${source.line}`);
     line.append(el("span.quiet", {}, ` ${clip([where, site.memory?.text].filter(Boolean).join(", "), 500)} `));
-    for (const n of [...new Set(steps)]) line.append(link(`step ${n}`, () => this.shown.go(n), `Go to step ${n}: ${site.role}`), " ");
+    const all = [...new Set(steps)];
+    all.forEach((n, k) => line.append(all.length === 2 ? el("span.quiet", {}, k === 0 ? "first " : " last ") : " ", link(`step ${n}`, () => this.shown.go(n), `Go to step ${n}: ${site.role}`)));
     return line;
   }
 

@@ -45,31 +45,36 @@ export function way(run, a, b) {
   if (!by) return null;
   /** @type {Map<number, {next: number, how: string}>} what each event leads to */
   const to = new Map([[b, { next: -1, how: "" }]]);
+  // Events of one number of meetings after the other; those of the next wait in later, since a
+  // program's order may lead to them with fewer.
   let now = [b], later = [];
-  const visit = (list, slice, next, how) => {
+  const visit = (slice, next, how) => {
     if (to.has(slice) || (m.from[slice] < begin && slice !== a) || to.size > MOST) return;
     to.set(slice, { next, how });
-    list.push(slice);
+    now.push(slice);
   };
   while (now.length && !to.has(a)) {
     while (now.length && !to.has(a)) {
       const s = now.pop(), track = run.tracks[m.track[s]], lane = track.lanes[0];
       if (track.kind === "warp") {
         const i = first(lane.length, (k) => m.from[lane[k]] >= m.from[s]) - 1;
-        if (i >= 0) visit(now, lane[i], s, "program");
+        if (i >= 0) visit(lane[i], s, "program");
       }
       for (const e of run.facts(s).to) {
         const source = m.leaves[e] - 1;
         // An operation comes behind what issues it; a wait behind what completes its phase.
-        if (source >= 0) visit(track.kind === "op" ? now : later, source, s, track.kind === "op" ? "issues" : "meets");
+        if (source >= 0 && track.kind === "op") visit(source, s, "issues");
+        else if (source >= 0) later.push([source, s]);
       }
       if (track.kind === "op") continue;
       for (const x of run.meetings(s)) {
         const before = BEFORE[x.how];
-        if (before) for (const source of by.get(`${before} ${x.where} ${x.phase}`) ?? []) if (m.to[source] <= m.to[s]) visit(later, source, s, "meets");
+        if (before) for (const source of by.get(`${before} ${x.where} ${x.phase}`) ?? []) if (m.to[source] <= m.to[s]) later.push([source, s]);
       }
     }
-    if (!to.has(a)) [now, later] = [later, []];
+    const list = later;
+    later = [];
+    for (const [slice, next] of list) visit(slice, next, "meets");
   }
   if (!to.has(a)) return null;
   const list = [{ slice: a, how: "" }];

@@ -1,7 +1,7 @@
 // Why the finding is one, in words: what leads from the one place to the other and does not
 // suffice, what the fix would order, and what waits for ever.
 
-import { clip, counted, el, link } from "./dom.js";
+import { clip, counted, el, link, ranges } from "./dom.js";
 import { brief, told, way } from "./way.js";
 
 /** Links of a way that are shown; of a longer one the ends. */
@@ -22,7 +22,7 @@ export function groups(waiting) {
 /** @param {{cta: number[], line: string, what: string, owed?: string, warps: number[]}} g */
 export function waitWords(g) {
   const one = g.warps.length === 1;
-  return `${one ? "warp" : "warps"} ${g.warps.join(", ")} of CTA (${g.cta.join(",")}) ${one ? "waits" : "wait"} at ${g.line} for ${g.what}${g.owed ? `: ${g.owed}` : ""}`;
+  return `${one ? "warp" : "warps"} ${ranges(g.warps)} of CTA (${g.cta.join(",")}) ${one ? "waits" : "wait"} at ${g.line} for ${g.what}${g.owed ? `: ${g.owed}` : ""}`;
 }
 
 /** A place of the finding, as the picture numbers it. @param {*} f the finding @param {{site: number}} e */
@@ -56,7 +56,7 @@ function back(shown, run, f, m) {
     return [`${run.path(lap.warp)} sleeps for phase ${lap.slept} of ${lap.bar?.name ?? "the mbarrier"} from `, at(lap.from), lap.complete ? ` on. It is complete in ` : "", lap.complete ? at(lap.complete) : "",
       lap.next ? `, phase ${lap.slept + 1} in ` : "", lap.next ? at(lap.next) : "", `, and nothing makes that wait for the warp. When it looks, in `, at(lap.step), `, it finds phase ${lap.found} complete, of the same parity`];
   }
-  return [`in this run ${named(f, m.to)} comes first, in `, at(m.to.step), `, and ${named(f, m.from)} in `, at(m.from.step), ": nothing makes it wait for that"];
+  return [`in this run ${named(f, m.to)}, in `, at(m.to.step), `, does not wait for ${named(f, m.from)}, in `, at(m.from.step), ": nothing leads from the one back to the other"];
 }
 
 /** Where both sides last meet anybody: after the one place, and before the other. */
@@ -83,19 +83,18 @@ function ends(shown, run, m) {
   return out;
 }
 
-/** What the fix would order. @param {*} f the finding @param {number} edge */
-export function mended(f, edge) {
-  if (!edge || f.sites.length < 2) return [];
-  const [a, b] = edge > 0 ? [0, 1] : [1, 0];
-  return [el("p.mended", {}, el("b", {}, "with it "), `${named(f, { site: a })} is ordered before ${named(f, { site: b })}, in every schedule`)];
+/** What the fix would order. @param {*} f the finding @param {*} m where the missing order leads from and to, or null */
+export function mended(f, m) {
+  return m ? [el("p.mended", {}, el("b", {}, "with it "), `${named(f, m.from)} is ordered before ${named(f, m.to)}, in every schedule`)] : [];
 }
 
-/** Who waits for ever. @param {*} f the finding */
+/** Who waits for ever: in a sentence the first of them, and the others to be opened. @param {*} f the finding */
 export function hangs(f) {
-  const list = groups(f.waiting ?? []);
+  const list = groups(f.waiting ?? []).sort((a, b) => Number(Boolean(a.owed)) - Number(Boolean(b.owed)));
   if (!list.length) return [];
-  if (list.length === 1) return [el("p.hangs", {}, el("b", {}, "hangs "), `nothing can go on then: ${clip(waitWords(list[0]), 1000)}`)];
-  return [el("p.hangs", {}, el("b", {}, "hangs "), "nothing can go on then:"), el("ul.hang-list", {}, ...list.slice(0, 50).map((g) => el("li", {}, clip(waitWords(g), 1000))), list.length > 50 ? el("li.quiet", {}, counted(list.length - 50, "more", "more")) : null)];
+  const p = el("p.hangs", {}, el("b", {}, "hangs "), `nothing can go on then: ${clip(waitWords(list[0]), 1000)}`);
+  if (list.length === 1) return [p];
+  return [p, el("details", {}, el("summary", {}, `${counted(list.length - 1, "other waits", "others wait")} too`), el("ul.hang-list", {}, ...list.slice(1, 50).map((g) => el("li", {}, clip(waitWords(g), 1000))), list.length > 50 ? el("li.quiet", {}, counted(list.length - 50, "more", "more")) : null))];
 }
 
 /** What the catalogue says of the kind: why, in a paragraph, and the rest to be opened. @param {*} kind */
