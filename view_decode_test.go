@@ -20,7 +20,11 @@ type viewed struct {
 		Name, Space, Base string
 		Size, Elem        uint64
 	}
-	Runs []*viewedRun
+	Runs  []*viewedRun
+	Kinds map[string]struct {
+		Title, Text string
+		Edge        int
+	}
 	blob []byte
 }
 

@@ -98,7 +98,12 @@ func (t *Teller) stretch(run []machine.Choice, first, last int) report.Step {
 		}
 		turns = append(turns, turn{who, 1})
 	}
-	if s.Turns = len(turns); s.Turns > maxTurns {
+	s.Turns = len(turns)
+	if !slices.ContainsFunc(run[first-1:last], func(c machine.Choice) bool { return c.Kind != machine.GiveUp }) {
+		s.Who = fmt.Sprintf("%s: %s, each of which gives up a wait as a timeout would, and waits again", t.summary(run[first-1:last]), diag.Plural(last-first+1, "step"))
+		return s
+	}
+	if s.Turns > maxTurns {
 		s.Who = fmt.Sprintf("%s: %s in %d turns", t.summary(run[first-1:last]), diag.Plural(last-first+1, "step"), s.Turns)
 		return s
 	}

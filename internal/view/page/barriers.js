@@ -1,6 +1,6 @@
 // The tab of barriers: what each mbarrier counts after the step, as its ledger.
 
-import { clip, count, el, link } from "./dom.js";
+import { clip, count, counted, el, link } from "./dom.js";
 
 const MOST = 500;
 
@@ -12,6 +12,8 @@ export function barriersTab(shown, hidden) {
   for (const t of bars.slice(0, MOST)) body.append(ledger(shown, t));
   const table = el("table", {}, el("caption", {}, step === 0 ? "mbarriers before the first step" : `mbarriers after step ${count(step)}`),
     el("thead", {}, el("tr", {}, ...["mbarrier", "phase", "pending arrivals", "tx-count", "begun in step", "ends in step", "ended by"].map((h) => el("th", { scope: "col" }, h)))), body);
+  const out = run.tracks.filter((t) => t.kind === "mbar").length - bars.length;
+  if (out > 0) table.append(el("tfoot", {}, el("tr", {}, el("td.quiet", { colspan: 7 }, `${counted(out, "mbarrier has", "mbarriers have")} no row in the lanes: “All rows” brings them back`))));
   return [table, bars.length > MOST ? el("p.quiet", {}, `${count(bars.length - MOST)} more: filter the rows to see them`) : el("span")];
 }
 

@@ -23,9 +23,17 @@ export function eventTab(shown) {
   }
   for (const x of alike.values()) list.append(el("li", {}, x.text, link(clip(x.name, 200), () => shown.select(x.slice, step)), x.n > 1 ? ` × ${x.n}` : null));
   out.push(el("div.card", {}, el("h3", {}, step === 0 ? "Before the first step" : `In step ${step}`), events.length ? list : el("p.quiet", {}, step === 0 ? "Nothing has happened." : "nothing else begins or ends")));
-  if (slice >= 0) out.push(compared(shown, slice));
   for (const r of shown.runs) if (r !== run) out.push(el("div.card", {}, el("h3", {}, `The other run, ${clip(r.info.name || r.info.schedule, 60)}`), el("p", {}, stepWords(r, Math.min(step, r.steps)))));
+  if (slice >= 0) out.push(compared(shown, slice));
   return out;
+}
+
+/** Who completed the generation of a named barrier that a wait ends with, or null. @param {import("./model.js").Run} run @param {number} slice */
+function opens(run, slice) {
+  const m = run.marks, warp = run.tracks[m.track[slice]].parent, after = warp?.lanes[0]?.find((s) => m.from[s] >= m.to[slice]);
+  const x = after === undefined ? undefined : run.meetings(after).find((y) => y.how === "passes"), t = x && run.byId.get(x.where);
+  const g = t?.lanes[0]?.find((s) => run.strings[m.name[s]] === `generation ${x.phase}`);
+  return g === undefined ? null : { step: m.to[g], by: String(run.facts(g).args.find((a) => a.name === "ended_by")?.value ?? "") };
 }
 
 /** What leads from the marked event to this one, or back. @param {import("./state.js").Shown} shown @param {number} slice */
@@ -52,6 +60,8 @@ function facts(shown, slice) {
     const t = run.byId.get(x.where), phase = Array.from(t?.lanes[0] ?? []).find((p) => run.strings[run.marks.name[p]] === `${t.kind === "mbar" ? "phase" : "generation"} ${x.phase}`);
     add("meets", run.meetingWords(x), phase === undefined ? null : " ", phase === undefined ? null : link(`steps ${run.marks.from[phase] + 1} to ${run.marks.to[phase]}`, () => shown.select(phase), `Select it: ${run.meetingWords(x)}`));
   }
+  const opened = f.category === "wait" && !f.args.some((a) => a.name === "completed_by") ? opens(run, slice) : null;
+  if (opened) add("completed by", `${clip(opened.by, 300)}, `, link(`step ${opened.step}`, () => shown.go(opened.step)));
   for (const a of f.args) {
     if (a.name === "of_phase" || meets.some((x) => x.how === a.name)) continue;
     const value = clip(String(a.value), 1000);

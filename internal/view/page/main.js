@@ -184,7 +184,7 @@ function follow(shown) {
       byId("words").textContent = byId("words").title = stepWords(shown.run, shown.step);
       if (!changes.has("note")) shown.note = "";
     }
-    byId("note").textContent = shown.note;
+    byId("note").textContent = byId("note").title = shown.note;
   });
 }
 

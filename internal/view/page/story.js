@@ -43,7 +43,7 @@ export class Story {
 
   /** @param {*} f the finding */
   finding(f) {
-    const run = this.run, info = run?.info, kind = this.kinds[f.kind], edge = kind?.edge ?? 0, said = el("div.said", { tabindex: "0", role: "group", "aria-label": "The finding" });
+    const run = this.run, info = run?.info, kind = Object.hasOwn(this.kinds, f.kind) ? this.kinds[f.kind] : undefined, edge = kind?.edge ?? 0, said = el("div.said", { tabindex: "0", role: "group", "aria-label": "The finding" });
     said.append(el("p.headline", {}, el("span.kind", { title: kind?.title }, clip(f.kind, 200)), f.severity === "error" ? " " : ` (${clip(f.severity, 100)}) `, clip(f.headline, 2000)));
     if (f.accepted) said.append(el("p.accepted", {}, el("b", {}, "accepted "), clip(f.accepted, 1000)));
     const sites = el("ol.sites", {});
@@ -91,6 +91,8 @@ export class Story {
       this.links.push({ step: w.step, b });
       list.append(el("li", {}, b));
     }
+    const end = this.run?.ending ?? "";
+    if (end) list.append(el("li", {}, el("button.word", { type: "button", click: () => this.shown.go(info.steps) }, el("span.number", {}, "end"), " ", el("span", {}, clip(end, 300)))));
     return el("div.steps", {}, el("h2", {}, "How it comes to it"), list);
   }
 

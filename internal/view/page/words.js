@@ -9,7 +9,7 @@ export function stepWords(run, step) {
   const said = [];
   if (s >= 0) {
     const f = run.facts(s);
-    said.push(`${run.path(f.track)}: ${f.name}${f.place ? ` at ${f.place.file.split("/").pop()}:${f.place.line}` : ""}`);
+    said.push(`${run.path(f.track)}: ${f.name.split(".").slice(0, 3).join(".")}${f.place ? ` at ${f.place.file.split("/").pop()}:${f.place.line}` : ""}`);
   }
   for (const e of run.eventsAt(step)) {
     if (e.slice === s || e.how === "takes" || said.length > 4) continue;
@@ -22,5 +22,5 @@ export function stepWords(run, step) {
 /** What a step does, in few words. @param {import("./model.js").Run} run @param {number} step @returns {string} */
 export function stepBrief(run, step) {
   const slice = run.stepEvent(step), f = slice >= 0 ? run.facts(slice) : null;
-  return f ? clip(`${run.path(f.track)}: ${f.name}${f.place ? ` at line ${f.place.line}` : ""}`, 120) : "no warp goes on";
+  return f ? clip(`${run.path(f.track)}: ${f.name.split(".").slice(0, 3).join(".")}${f.place ? ` at line ${f.place.line}` : ""}`, 120) : "no warp goes on";
 }
