@@ -59,6 +59,7 @@ type Run struct {
 	Schedule string   `json:"schedule"`
 	Steps    int      `json:"steps"`
 	Cut      string   `json:"cut"`
+	End      string   `json:"end"`
 	Finding  string   `json:"finding"`
 	Words    []Word   `json:"words"`
 	Tracks   Range    `json:"tracks"`
@@ -163,6 +164,10 @@ func (d *Document) AddRun(of Subject, name string, told *report.Story) (cut stri
 	if r.Sites == nil {
 		r.Sites = []Site{}
 	}
+	if r.Cut == "" {
+		end, cut := of.Ended(x.m)
+		r.End, r.Cut = clipped(end), clipped(cut)
+	}
 	r.Marks = d.put(x.s.data)
 	if r.Tracks, err = d.list(x.s.tracks); err != nil {
 		return "", err
@@ -180,7 +185,7 @@ func (d *Document) AddRun(of Subject, name string, told *report.Story) (cut stri
 		d.lives[len(d.lives)-1] = &Live{run: of.Run, d: x.d, shots: x.shots}
 	}
 	d.about.Runs = append(d.about.Runs, r)
-	return of.About.Cut, nil
+	return r.Cut, nil
 }
 
 // recordFitting records a run, or as many of its steps as a page can have.
