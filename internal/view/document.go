@@ -36,7 +36,7 @@ type Text struct {
 // A Memory is a buffer, a variable or a whole memory, as entries of windows name it.
 type Memory struct {
 	Name  string `json:"name"`
-	Space string `json:"space"` // "global", "shared", "tensor"
+	Space string `json:"space"` // "global", "shared", "tensor", "local"
 	Base  string `json:"base"`
 	Size  uint64 `json:"size"`
 	Elem  uint64 `json:"elem,omitempty"`
@@ -111,6 +111,11 @@ func (d *Document) memories(names *resolve.Resolver) {
 		{Space: "tensor", Name: n.Memory(machine.TensorOf(0), nil), Elem: 4}} {
 		m.Base = "0x0"
 		d.about.Memories = append(d.about.Memories, m)
+	}
+	for _, list := range localVars(names.Program) {
+		for _, v := range list {
+			d.about.Memories = append(d.about.Memories, Memory{Name: v.text, Space: "local", Base: "0x0", Size: v.shown, Elem: v.Elem})
+		}
 	}
 }
 
