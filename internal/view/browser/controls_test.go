@@ -100,7 +100,7 @@ func (p *tab) use(t *testing.T, kind string, n int) bool {
 	before := `(window.used = ` + of + `, window.was = window.fingerprint(), window.used.tagName + " " + (window.used.type ?? "") + " " + (window.used.className ?? ""))`
 	what := p.text(t, before)
 	changed := func() bool {
-		return eval[bool](t, p, `(async () => { await window.settled(); return window.fingerprint() !== window.was; })()`)
+		return eval[bool](t, p, `(async () => { for (let i = 0; i < 6; i++) { await window.settled(); if (window.fingerprint() !== window.was) return true; } return false; })()`)
 	}
 	switch {
 	case strings.HasPrefix(what, "SELECT"):
@@ -113,7 +113,7 @@ func (p *tab) use(t *testing.T, kind string, n int) bool {
 	case strings.HasPrefix(what, "INPUT search"), strings.HasPrefix(what, "INPUT number"):
 		p.text(t, of+`.focus()`)
 		p.text(t, of+`.select()`)
-		p.press(t, "1")
+		p.press(t, map[bool]string{true: "1", false: "w"}[strings.HasPrefix(what, "INPUT number")])
 		p.text(t, `document.activeElement.dispatchEvent(new Event("change", { bubbles: true }))`)
 		return changed()
 	case strings.HasPrefix(what, "A "), strings.HasPrefix(what, "TR "):
@@ -176,8 +176,10 @@ func TestEveryControl(t *testing.T) {
 			p.text(t, `document.activeElement.blur()`)
 			p.choose(t, "#finding", "0")
 			p.choose(t, "#step", "14")
+			settled := `window.settled().then(() => null)`
+			eval[any](t, p, settled)
 			p.text(t, state.script)
-			eval[any](t, p, `window.settled().then(() => null)`)
+			eval[any](t, p, settled)
 		}
 		again()
 		for _, kind := range eval[[]string](t, p, `window.controlKinds()`) {
