@@ -66,6 +66,7 @@ func (l *Launch) Trace(ctx context.Context, s Schedule, o TraceOptions, to repor
 	if why() != "" {
 		return out, cmp.Or(ctx.Err(), error(&Untold{why()}))
 	}
+	out.Cut = cmp.Or(out.Cut, l.cutShort(m))
 	return out, ctx.Err()
 }
 
@@ -124,6 +125,19 @@ func cutAt(steps, most int) string {
 		return ""
 	}
 	return fmt.Sprintf("it has more than %d steps, which is all that the trace takes", most)
+}
+
+// cutShort says what ended a run before its own end, a limit or what is not modelled, once it
+// has taken its last step; empty if nothing did.
+func (l *Launch) cutShort(m *machine.Machine) string {
+	g, ok := l.subject.LimitGap(m.Stopped())
+	if !ok {
+		return ""
+	}
+	if where, _ := l.resolver.Where(g.PC); where != "" {
+		return fmt.Sprintf("at %s: %s", where, g.What)
+	}
+	return g.What
 }
 
 // places returns the steps of a run that are places of the finding that it shows.

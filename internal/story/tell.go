@@ -69,7 +69,7 @@ func (t *Teller) Go(m *machine.Machine, run []machine.Choice, until int) *report
 	}
 	if s.Until == 0 {
 		m.Conclude()
-		s.End = t.end(m)
+		s.End = t.End(m)
 	}
 	t.close(m)
 	return s
@@ -391,8 +391,8 @@ func (t *Teller) state(m *machine.Machine, b barrier) string {
 	return name + ": " + mbarrier.State{Word: now.Word, Phase: uint64(now.Phase)}.String()
 }
 
-// end says how the run ended.
-func (t *Teller) end(m *machine.Machine) string {
+// End says how the run of a machine ended.
+func (t *Teller) End(m *machine.Machine) string {
 	st := m.Stopped()
 	switch {
 	case st == nil && m.Done():

@@ -37,7 +37,7 @@ type Text struct {
 // A Memory is a buffer, a variable or a whole memory, as entries of windows name it.
 type Memory struct {
 	Name  string `json:"name"`
-	Space string `json:"space"` // "global", "shared", "tensor"
+	Space string `json:"space"` // "global", "shared", "tensor", "local"
 	Base  string `json:"base"`
 	Size  uint64 `json:"size"`
 	Elem  uint64 `json:"elem,omitempty"`
@@ -60,6 +60,7 @@ type Run struct {
 	Schedule string   `json:"schedule"`
 	Steps    int      `json:"steps"`
 	Cut      string   `json:"cut"`
+	End      string   `json:"end"`
 	Finding  string   `json:"finding"`
 	Words    []Word   `json:"words"`
 	Tracks   Range    `json:"tracks"`
@@ -128,6 +129,11 @@ func (d *Document) memories(names *resolve.Resolver) {
 		m.Base = "0x0"
 		d.about.Memories = append(d.about.Memories, m)
 	}
+	for _, list := range localVars(names.Program) {
+		for _, v := range list {
+			d.about.Memories = append(d.about.Memories, Memory{Name: v.text, Space: "local", Base: "0x0", Size: v.shown, Elem: v.Elem})
+		}
+	}
 }
 
 // mostText and mostTexts bound a text, and all of them.
@@ -180,6 +186,10 @@ func (d *Document) AddRun(of Subject, name string, told *report.Story) (cut stri
 	if r.Sites == nil {
 		r.Sites = []Site{}
 	}
+	if r.Cut == "" {
+		end, cut := of.Ended(x.m)
+		r.End, r.Cut = clipped(end), clipped(cut)
+	}
 	r.Marks = d.put(x.s.data)
 	if r.Tracks, err = d.list(x.s.tracks); err != nil {
 		return "", err
@@ -197,7 +207,7 @@ func (d *Document) AddRun(of Subject, name string, told *report.Story) (cut stri
 		d.lives[len(d.lives)-1] = &Live{run: of.Run, d: x.d, shots: x.shots}
 	}
 	d.about.Runs = append(d.about.Runs, r)
-	return of.About.Cut, nil
+	return r.Cut, nil
 }
 
 // recordFitting records a run, or as many of its steps as a page can have.

@@ -275,16 +275,16 @@ function narrow(shown, lanes, report) {
 function begin(shown) {
   const i = Math.max(0, shown.runs.findIndex((r) => r.info.sites.length));
   shown.active = i;
-  const list = places(shown.run), cut = shown.run.info.cut;
-  if (cut) shown.say(`this page ends before the run: ${clip(cut, 300)}`);
+  const list = places(shown.run), { cut } = shown.run.info;
   if (!list.length || shown.run.steps <= AROUND) shown.fit();
   else {
     const a = list[0], b = list[list.length - 1], near = b - a < 20 * AROUND ? b : a;
     const margin = Math.max(AROUND / 2, (near - a) * 0.15);
     shown.see(a - margin, near + margin);
   }
-  // The step that shows it: the later place, or that of a wait that was lapped.
-  const { edge } = shown.run, last = shown.run.info.sites.length ? list[list.length - 1] : 0, shows = edge && shown.run.lap(edge.from.step) ? edge.from.step : last;
+  // The step that shows it: the later place, or that of a wait that was lapped. Without a
+  // finding it begins at the beginning; a run that is cut, where it is.
+  const { edge } = shown.run, last = shown.run.info.sites.length ? list[list.length - 1] : cut ? shown.run.steps : 0, shows = edge && shown.run.lap(edge.from.step) ? edge.from.step : last;
   shown.go(shows);
 }
 

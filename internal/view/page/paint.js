@@ -82,7 +82,21 @@ export class Painter {
     if (view.marked >= 0) this.outline(view.marked, colors.good, 2);
     if (view.findings) this.finding();
     ctx.restore();
+    if (this.run.info.cut) this.cut();
     this.ruler();
+  }
+
+  /** The end of a run of which the page shows no more: behind it, lanes are unknown, not empty. */
+  cut() {
+    const { width, height, colors } = this.v, x = this.x(this.run.steps), text = this.run.steps ? "cut: the run goes on" : "no run";
+    if (x > width + 2) return;
+    const left = Math.max(x, 0);
+    this.ctx.fillStyle = colors.wait;
+    this.ctx.fillRect(left, RULER, width - left, height - RULER);
+    this.hatch(left, RULER, width - left, height - RULER);
+    this.ctx.fillStyle = colors.finding;
+    this.ctx.fillRect(x - 2, 0, 2, height);
+    this.tag(text, Math.max(x - text.length * this.letter / 2 - 10, 0), height - 12);
   }
 
   x(time) {

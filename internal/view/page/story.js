@@ -3,6 +3,10 @@
 
 import { clip, counted, el, link } from "./dom.js";
 import { hangs, mended, order, why } from "./why.js";
+import { endWords } from "./words.js";
+
+/** So many gaps are listed. */
+const MOST_GAPS = 5;
 
 /** An instruction, cut to its beginning; all of it stands in the listing. @param {string} text */
 const short = (text) => (text.length <= LONGEST ? text : `${text.slice(0, LONGEST - 1)}…`), LONGEST = 72;
@@ -36,9 +40,23 @@ export class Story {
   clean() {
     const run = this.shown.run.info, words = [el("p.headline", {}, this.report.verdict === "clean" ? "No finding: this is one run of the launch." : "No finding in what was checked.")];
     words.push(el("p", {}, clip(this.report.summary, 2000)));
-    for (const g of this.report.gaps ?? []) words.push(el("p.missing", {}, el("b", {}, "not decided "), clip(g.text ?? g.what ?? "", 1000)));
-    if (run.steps === 0) words.push(el("p", {}, "The run has no steps."));
+    if (run.cut) words.push(this.cut(run));
+    const gaps = this.report.gaps ?? [];
+    for (const g of gaps.slice(0, MOST_GAPS)) words.push(this.gap(g));
+    if (gaps.length > MOST_GAPS) words.push(el("p.quiet", {}, `${counted(gaps.length - MOST_GAPS, "gap")} more: muster check lists them`));
+    if (run.steps === 0 && !run.cut) words.push(el("p", {}, "The run has no steps."));
     return [el("div.said", {}, ...words), this.steps(run)];
+  }
+
+  /** What the check leaves open, where, and what would decide it. @param {*} g */
+  gap(g) {
+    const p = g.place, at = p ? [" at ", el("code", {}, clip(p.text, 300)), ` ${clip(p.file.split("/").pop(), 200)}:${p.line}`] : [];
+    return el("p.missing", {}, el("b", {}, "not decided "), clip(g.what ?? "", 1000), ...at, g.needs ? el("span.quiet", {}, ` needs ${clip(g.needs, 1000)}`) : null);
+  }
+
+  /** That the page ends before the run does, and why. @param {*} info */
+  cut(info) {
+    return el("p.missing", {}, el("b", {}, "cut "), clip(endWords(info), 1000));
   }
 
   /** @param {*} f the finding */
@@ -46,6 +64,7 @@ export class Story {
     const run = this.run, info = run?.info, kind = Object.hasOwn(this.kinds, f.kind) ? this.kinds[f.kind] : undefined, edge = kind?.edge ?? 0, said = el("div.said", { tabindex: "0", role: "group", "aria-label": "The finding" });
     said.append(el("p.headline", {}, el("span.kind", { title: kind?.title }, clip(f.kind, 200)), f.severity === "error" ? " " : ` (${clip(f.severity, 100)}) `, clip(f.headline, 2000)));
     if (f.accepted) said.append(el("p.accepted", {}, el("b", {}, "accepted "), clip(f.accepted, 1000)));
+    if (info?.cut) said.append(this.cut(info));
     const sites = el("ol.sites", {});
     f.sites.forEach((s, i) => sites.append(this.site(s, i, info)));
     said.append(sites);
@@ -62,7 +81,8 @@ export class Story {
     said.append(...why(kind && { name: f.kind, ...kind }));
     const more = [...(f.ledger ?? []).slice(4), ...(f.stands ?? []).slice(8), ...(f.notes ?? [])];
     if (more.length) said.append(el("details", {}, el("summary", {}, counted(more.length, "more fact")), el("ul", {}, ...more.slice(0, 200).map((t) => el("li", {}, clip(t, 1000))))));
-    said.append(el("p.quiet", {}, `seen in ${f.seen} of ${counted(this.report.schedules.length, "schedule")}, first in ${clip(f.schedule, 200)}; PTX ISA ${f.section}`));
+    if (f.schedule) said.append(el("p.quiet", {}, `seen in ${f.seen} of ${counted(this.report.schedules.length, "schedule")}, first in ${clip(f.schedule, 200)}; PTX ISA ${f.section}`));
+    else said.append(el("p.quiet", {}, `PTX ISA ${f.section}`));
     if (!info) said.append(el("p.missing", {}, "This page shows the run of another finding. To see this one’s: ", el("code", {}, clip(f.replay.replace("muster replay", "muster view"), 500))));
     return [said, this.steps(info)];
   }
@@ -91,7 +111,7 @@ export class Story {
       this.links.push({ step: w.step, b });
       list.append(el("li", {}, b));
     }
-    const end = this.run?.ending ?? "";
+    const end = info.cut ? "" : info.end || (this.run?.ending ?? "");
     if (end) list.append(el("li", {}, el("button.word", { type: "button", click: () => this.shown.go(info.steps) }, el("span.number", {}, "end"), " ", el("span", {}, clip(end, 300)))));
     return el("div.steps", {}, el("h2", {}, "How it comes to it"), list);
   }
