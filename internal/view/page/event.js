@@ -44,7 +44,7 @@ function compared(shown, slice) {
   const f = run.facts(mark), marked = link(`step ${run.stepOf(mark)}, ${clip(f.name, 100)} of ${run.path(f.track)}`, () => shown.select(mark));
   if (mark === slice) return el("div.card", {}, head, el("p", {}, "This event is marked: select another."), el("button", { type: "button", click: () => shown.setMark(-1) }, "Mark nothing"));
   const list = shown.way.length ? told(run, shown.way) : [];
-  const words = list.length ? el("ol.way", {}, ...list.slice(0, 40).map((x) => el("li", {}, link(`step ${x.step}`, () => shown.go(x.step)), ` ${clip(x.text, 300)}`))) : el("p", {}, "No barrier, mbarrier or program leads from the one to the other. Flags in memory and waits for groups are not followed.");
+  const words = list.length ? el("ol.way", {}, ...list.slice(0, 40).map((x) => el("li", {}, link(`step ${x.step}`, () => shown.go(x.step)), ` ${clip(x.text, 300)}`))) : el("p", {}, shown.far ? "Too much lies between the two for this page to look for a way." : "No barrier, mbarrier or program leads from the one to the other. Flags in memory and waits for groups are not followed.");
   return el("div.card", {}, head, el("p", {}, "Marked: ", marked), words, set);
 }
 

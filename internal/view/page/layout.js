@@ -20,8 +20,8 @@ const BUNDLE = 3;
 /** So many tracks are shown unfolded at the start; of more, those of the finding. */
 const ALL_OPEN = 60;
 
-/** So many rows beside the finding's are tried for room. */
-const TRIED = 64;
+/** So many rows beside the finding's are tried for room; of a run of more tracks, none. */
+const TRIED = 64, MOST_TRACKS = 20000;
 
 /** Layout says what of one run's tracks is open and shown. */
 export class Layout {
@@ -62,7 +62,7 @@ export class Layout {
       this.rows.push(row);
       return row;
     };
-    const walk = (list, level, outer) => {
+    const walk = (list, level) => {
       for (let i = 0; i < list.length; i++) {
         const t = list[i];
         if (t.kind === "schedule") continue;
@@ -70,9 +70,8 @@ export class Layout {
         while (i + n < list.length && list[i + n].name === t.name && !list[i + n].children.length && !t.children.length) n++;
         const tracks = list.slice(i, i + n);
         i += n - 1;
-        if (this.hidden.has(t.index)) {
-          for (const x of tracks) this.into(x, undefined);
-        } else if (n >= BUNDLE && !this.spread.has(t.index)) {
+        if (this.hidden.has(t.index)) continue; // it has no row, nor has what lies in it
+        if (n >= BUNDLE && !this.spread.has(t.index)) {
           const row = add(tracks, level, true);
           for (const x of tracks) this.into(x, row);
         } else {
@@ -80,17 +79,17 @@ export class Layout {
             const row = add([x], level, false);
             if (n >= BUNDLE && x === t) row.parent = row.open = true;
             this.rowOf[x.index] = row;
-            if (row.open) walk(x.children, level + 1, row);
+            if (row.open) walk(x.children, level + 1);
             else for (const c of x.children) this.into(c, row);
           }
         }
       }
     };
-    walk(this.run.roots, 0, undefined);
+    walk(this.run.roots, 0);
     this.height = y;
   }
 
-  /** Says that a track, and what lies in it, has no row but an outer one, or none. */
+  /** Says that a track, and what lies in it, has no row but an outer one. */
   into(track, row) {
     this.rowOf[track.index] = row;
     for (const c of track.children) this.into(c, row);
@@ -118,7 +117,7 @@ export class Layout {
     }
     this.make();
     const others = this.run.tracks.filter((t) => this.hidden.has(t.index) && t.parent && kept.has(t.parent)).sort((a, b) => a.rank - b.rank);
-    for (const t of others.slice(0, TRIED)) {
+    for (const t of this.run.tracks.length > MOST_TRACKS ? [] : others.slice(0, TRIED)) {
       this.hidden.delete(t.index);
       this.make();
       if (this.height > room) this.hidden.add(t.index);

@@ -224,12 +224,6 @@ export class Run {
     return "passes the cluster’s barrier";
   }
 
-  /** How the run ends, in words, or "". */
-  get ending() {
-    const all = this.tracks.find((t) => t.kind === "schedule")?.lanes[0]?.[0];
-    return all === undefined ? "" : String(this.facts(all).args.find((a) => a.name === "end")?.value ?? "");
-  }
-
   /** The step that stands for a slice: its only one, or that with which it begins. @param {number} slice */
   stepOf(slice) {
     return this.marks.from[slice] + 1;

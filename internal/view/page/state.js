@@ -82,8 +82,10 @@ export class Shown {
   compare() {
     const { run, mark, slice } = this;
     this.way = [];
+    this.far = false; // too much lies between them
     if (mark < 0 || slice < 0 || mark === slice) return;
-    const found = way(run, mark, slice) ?? way(run, slice, mark);
+    const found = run.marks.from[mark] < run.marks.from[slice] ? way(run, mark, slice) : way(run, slice, mark) ?? way(run, mark, slice);
+    this.far = found === undefined;
     if (found) this.way = brief(found);
   }
 

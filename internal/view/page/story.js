@@ -111,7 +111,7 @@ export class Story {
       this.links.push({ step: w.step, b });
       list.append(el("li", {}, b));
     }
-    const end = info.cut ? "" : info.end || (this.run?.ending ?? "");
+    const end = info.cut ? "" : info.end;
     if (end) list.append(el("li", {}, el("button.word", { type: "button", click: () => this.shown.go(info.steps) }, el("span.number", {}, "end"), " ", el("span", {}, clip(end, 300)))));
     return el("div.steps", {}, el("h2", {}, "How it comes to it"), list);
   }

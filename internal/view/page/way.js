@@ -6,15 +6,15 @@
 
 import { first } from "./model.js";
 
-/** So many events are looked at; of a longer stretch no way is told. */
-const MOST = 400000;
+/** So many events are looked at; between places that are farther apart no way is looked for. */
+const MOST = 200000;
 
 /** What comes before, by what comes behind it. */
 const BEFORE = { finds_complete: "arrives_at", passes: "comes_to", passes_cluster: "arrives_at_cluster" };
 
 /** @typedef {{slice: number, how: string}} Link an event, and how the one before it leads there */
 
-/** Who arrives where, between two times. @param {import("./model.js").Run} run @param {number} a @param {number} b */
+/** Who arrives where, between two times; null if too much happens between them. @param {import("./model.js").Run} run @param {number} a @param {number} b */
 function arrivals(run, a, b) {
   const m = run.marks, by = new Map();
   let left = MOST;
@@ -34,15 +34,16 @@ function arrivals(run, a, b) {
 }
 
 /**
- * The way from one event to another with the fewest meetings, or null.
+ * The way from one event to another with the fewest meetings; null if there is none, undefined
+ * if too much lies between them to look.
  * @param {import("./model.js").Run} run @param {number} a @param {number} b slices
- * @returns {Link[]|null} from a to b; the first has no how
+ * @returns {Link[]|null|undefined} from a to b; the first has no how
  */
 export function way(run, a, b) {
   const m = run.marks, begin = m.from[a];
   if (a === b || m.to[b] <= begin) return null;
   const by = arrivals(run, begin, m.to[b]);
-  if (!by) return null;
+  if (!by) return undefined;
   /** @type {Map<number, {next: number, how: string}>} what each event leads to */
   const to = new Map([[b, { next: -1, how: "" }]]);
   // Events of one number of meetings after the other; those of the next wait in later, since a
@@ -76,7 +77,7 @@ export function way(run, a, b) {
     later = [];
     for (const [slice, next] of list) visit(slice, next, "meets");
   }
-  if (!to.has(a)) return null;
+  if (!to.has(a)) return to.size > MOST ? undefined : null;
   const list = [{ slice: a, how: "" }];
   for (let s = a; s !== b; s = to.get(s).next) list.push({ slice: to.get(s).next, how: to.get(s).how });
   return list;

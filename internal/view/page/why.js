@@ -38,6 +38,7 @@ export function order(shown, run, f, edge) {
   if (!m) return { nodes: [], links: [] };
   if (m.to.step < m.from.step) return { nodes: [el("p.order", {}, el("b", {}, "order "), ...back(shown, run, f, m))], links: [] };
   const found = way(run, m.from.slice, m.to.slice);
+  if (found === undefined) return { nodes: [el("p.order", {}, el("b", {}, "order "), `too much lies between ${named(f, m.from)} and ${named(f, m.to)} for this page to look for a way`)], links: [] };
   if (!found) return { nodes: [el("p.order", {}, el("b", {}, "order "), `no barrier and no program leads from ${named(f, m.from)} to ${named(f, m.to)}. `, ...ends(shown, run, m))], links: [] };
   const links = brief(found), list = told(run, links);
   if (links.every((x) => x.how !== "meets")) {

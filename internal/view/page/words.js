@@ -16,7 +16,7 @@ export function stepWords(run, step) {
   const said = [];
   if (s >= 0) {
     const f = run.facts(s);
-    said.push(`${run.path(f.track)}: ${f.name.split(".").slice(0, 3).join(".")}${f.place ? ` at ${f.place.file.split("/").pop()}:${f.place.line}` : ""}`);
+    said.push(`${run.path(f.track)}: ${f.name}${f.place ? ` at ${f.place.file.split("/").pop()}:${f.place.line}` : ""}`);
   }
   for (const e of run.eventsAt(step)) {
     if (e.slice === s || e.how === "takes" || said.length > 4) continue;
