@@ -98,7 +98,7 @@ function meets(run, slice, behind) {
 export function told(run, list) {
   return list.map((x, i) => {
     const f = run.facts(x.slice), behind = x.how === "meets", on = list[i + 1]?.how === "meets";
-    const text = `${run.path(f.track)}: ${f.name}${behind || on ? meets(run, x.slice, behind) : ""}`;
+    const lanes = f.args.find((a) => a.name === "lanes"), text = `${run.path(f.track)}${lanes ? `, ${/[-,]/.test(String(lanes.value)) ? "lanes" : "lane"} ${lanes.value}` : ""}: ${f.name}${behind || on ? meets(run, x.slice, behind) : ""}`;
     return { slice: x.slice, step: run.stepOf(x.slice), text, how: x.how };
   });
 }
