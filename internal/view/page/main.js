@@ -1,6 +1,6 @@
 // Puts the page together: reads its data, makes its parts, and wires controls and keys.
 
-import { unpack } from "./bytes.js";
+import { checksum, unpack } from "./bytes.js";
 import { Code } from "./code.js";
 import { Detail } from "./detail.js";
 import { filter, help } from "./dialogs.js";
@@ -21,6 +21,9 @@ const AROUND = 24;
 
 /** Reads the data. */
 async function load() {
+  // A file that lost a byte on its way is not shown as if it were whole.
+  if (!document.styleSheets.length) throw new Error("its style is damaged");
+  if (checksum(byId("about").textContent) !== Number(byId("about").dataset.sum)) throw new Error("its data is damaged");
   const about = JSON.parse(byId("about").textContent), bytes = await unpack(byId("blob").textContent);
   byId("about").remove();
   byId("blob").remove();
@@ -232,6 +235,6 @@ function begin(shown) {
 }
 
 main().catch((e) => {
-  byId("words").textContent = `This page cannot be shown: ${e.message}`;
+  (byId("words") ?? document.body).textContent = `This page cannot be shown: ${e.message}`;
   document.documentElement.dataset.ready = "failed";
 });
