@@ -199,7 +199,10 @@ function compare(shown, lanes) {
 }
 
 async function main() {
-  const { about, runs } = await load();
+  // What the browser says of broken gzip or JSON is no help to a reader.
+  const { about, runs } = await load().catch((e) => {
+    throw new Error(/damaged/.test(e.message) ? e.message : `its data is damaged (${e.message})`);
+  });
   const shown = new Shown(runs), theme = new Theme(byId("theme"), () => shown.changed("theme"));
   heading(about, shown);
   byId("lanes").replaceChildren();
