@@ -134,5 +134,5 @@ func (v *View) Detail(ctx context.Context, run, step int) ([]byte, error) {
 	if l == nil || step < 1 || step > v.shown[run].Steps {
 		return nil, ErrNoDetail
 	}
-	return l.Window(step, func() bool { return ctx.Err() != nil })
+	return l.Window(ctx, step)
 }

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -225,6 +224,3 @@ func (v *viewing) serve(w *work, c *console, page *muster.View) error {
 	}
 	return s.serve(w)
 }
-
-// requestTime bounds the work for one answer.
-const requestTime = 30 * time.Second

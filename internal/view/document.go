@@ -204,7 +204,7 @@ func (d *Document) AddRun(of Subject, name string, told *report.Story) (cut stri
 	d.lives = append(d.lives, nil)
 	if of.Live && len(of.Run) > 0 {
 		r.Live = fmt.Sprintf("detail?run=%d&step=", len(d.about.Runs))
-		d.lives[len(d.lives)-1] = &Live{run: of.Run, d: x.d, shots: x.shots}
+		d.lives[len(d.lives)-1] = &Live{turn: make(chan struct{}, 1), run: of.Run, d: x.d, shots: x.shots}
 	}
 	d.about.Runs = append(d.about.Runs, r)
 	return r.Cut, nil

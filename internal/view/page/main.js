@@ -1,6 +1,6 @@
 // Puts the page together: reads its data, makes its parts, and wires controls and keys.
 
-import { unpack } from "./bytes.js";
+import { checksum, unpack } from "./bytes.js";
 import { Code } from "./code.js";
 import { Detail } from "./detail.js";
 import { filter, help } from "./dialogs.js";
@@ -23,6 +23,9 @@ const AROUND = 24;
 
 /** Reads the data. */
 async function load() {
+  // A file that lost a byte on its way is not shown as if it were whole.
+  if (!document.styleSheets.length) throw new Error("its style is damaged");
+  if (checksum(byId("about").textContent) !== Number(byId("about").dataset.sum)) throw new Error("its data is damaged");
   const about = JSON.parse(byId("about").textContent), bytes = await unpack(byId("blob").textContent);
   byId("about").remove();
   byId("blob").remove();
@@ -206,7 +209,10 @@ function compare(shown, lanes) {
 }
 
 async function main() {
-  const { about, runs } = await load();
+  // What the browser says of broken gzip or JSON is no help to a reader.
+  const { about, runs } = await load().catch((e) => {
+    throw new Error(/damaged/.test(e.message) ? e.message : `its data is damaged (${e.message})`);
+  });
   const shown = new Shown(runs), theme = new Theme(byId("theme"), () => shown.changed("theme"));
   heading(about, shown);
   byId("lanes").replaceChildren();
@@ -289,6 +295,6 @@ function begin(shown) {
 }
 
 main().catch((e) => {
-  byId("words").textContent = `This page cannot be shown: ${e.message}`;
+  (byId("words") ?? document.body).textContent = `This page cannot be shown: ${e.message}`;
   document.documentElement.dataset.ready = "failed";
 });
