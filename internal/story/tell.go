@@ -100,7 +100,7 @@ func (t *Teller) stretch(run []machine.Choice, first, last int) report.Step {
 	}
 	s.Turns = len(turns)
 	if !slices.ContainsFunc(run[first-1:last], func(c machine.Choice) bool { return c.Kind != machine.GiveUp }) {
-		s.Who = fmt.Sprintf("%s: %s, each of which gives up a wait as a timeout would, and waits again", t.summary(run[first-1:last]), diag.Plural(last-first+1, "step"))
+		s.Who = fmt.Sprintf("%s: %s, %swhich gives up a wait as a timeout would", t.summary(run[first-1:last]), diag.Plural(last-first+1, "step"), iff(first == last, "", "each of "))
 		return s
 	}
 	if s.Turns > maxTurns {
