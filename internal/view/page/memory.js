@@ -3,6 +3,7 @@
 
 import { clip, count, el, link } from "./dom.js";
 import { TYPES, bitsAt, sizeOf, value } from "./values.js";
+import { ctaName } from "./words.js";
 
 const ROWS = 64, ACROSS = 8;
 
@@ -27,7 +28,7 @@ export class Memory {
 
   /** @param {*} w the window of the detail @returns {Node[]} */
   show(w) {
-    const { step } = this.shown, state = w.state(step), changes = step >= w.from ? w.changes(step).filter((c) => c.kind === "memory" || c.kind === "local") : [];
+    const { run, step } = this.shown, state = w.state(step), changes = step >= w.from ? w.changes(step).filter((c) => c.kind === "memory" || c.kind === "local") : [];
     const all = new Map([...[...state.memory].sort(byName), ...[...state.locals].map(([k, v]) => [`local/${k}`, v]).sort(byName)]);
     if (!all.size) return [el("p.quiet", {}, "No memory that these steps touch is written yet.")];
     const keys = [...all.keys()], site = this.report.findings[this.shown.finding]?.sites.find((s) => s.memory)?.memory, of = keys.find((k) => site && k.endsWith(`/${site.name}`));
@@ -36,10 +37,10 @@ export class Memory {
     const own = about.type || `b${(about.elem > 0 && about.elem <= 8 ? about.elem : 4) * 8}`, type = this.as || own, size = sizeOf(type);
     const touched = this.picked !== "" ? this.offset : first?.offset ?? (auto === of ? site.offset : 0), from = local ? touched - (touched % size) : touched;
     const shown = keys.length > MOST ? [...new Set([...keys.slice(0, MOST), key])] : keys;
-    const pick = /** @type {*} */ (el("select", { change: () => { this.picked = pick.value; this.offset = 0; this.again(); } }, el("option", { value: "" }, "the step’s, or the finding’s"), ...shown.map((k) => el("option", { value: k, selected: k === this.picked }, clip(title(all.get(k)), 100)))));
+    const pick = /** @type {*} */ (el("select", { change: () => { this.picked = pick.value; this.offset = 0; this.again(); } }, el("option", { value: "" }, "the step’s, or the finding’s"), ...shown.map((k) => el("option", { value: k, selected: k === this.picked }, clip(title(run, all.get(k)), 100)))));
     const as = /** @type {*} */ (el("select", { change: () => { this.as = as.value; this.again(); } }, el("option", { value: "" }, own), ...TYPES.map((t) => el("option", { value: t, selected: t === this.as }, t))));
     const at = /** @type {*} */ (el("input", { type: "number", min: 0, step: size, value: from, "aria-label": "First byte", change: () => { this.offset = Math.max(0, Math.floor(Number(at.value)) || 0); this.picked = key; this.again(); } }));
-    const head = el("div.row", {}, el("label.pick", {}, "Memory ", pick), el("label.pick", {}, "from byte ", at), el("label.pick", {}, "as ", as), el("span.quiet", {}, `${clip(title(m), 200)} after step ${count(step)}, ${about.space ?? ""} memory; a click goes to the step that wrote one`));
+    const head = el("div.row", {}, el("label.pick", {}, "Memory ", pick), el("label.pick", {}, "from byte ", at), el("label.pick", {}, "as ", as), el("span.quiet", {}, `${clip(title(run, m), 200)} after step ${count(step)}, ${about.space ?? ""} memory; a click goes to the step that wrote one`));
     const of1 = changes.filter((c) => keyOf(c) === key);
     return [head, local ? this.lanes(m, size, type, from, of1) : this.table(m, size, type, from, of1)];
   }
@@ -107,8 +108,8 @@ function byName(a, b) {
   return a[0].localeCompare(b[0], "en", { numeric: true });
 }
 
-/** What a memory or a variable is called. */
-function title(m) {
-  if (m.lanes) return `${m.name}, local of CTA ${m.cta} warp ${m.warp}`;
-  return `${m.name}${m.cta >= 0 ? ` of CTA ${m.cta}` : ""}`;
+/** What a memory or a variable is called. @param {import("./model.js").Run} run @param {*} m */
+function title(run, m) {
+  if (m.lanes) return `${m.name}, local of ${ctaName(run, m.cta)} warp ${m.warp}`;
+  return `${m.name}${m.cta >= 0 ? ` of ${ctaName(run, m.cta)}` : ""}`;
 }
