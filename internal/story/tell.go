@@ -40,7 +40,7 @@ type phrase struct {
 // NewTeller returns a teller of the given steps, which ascend.
 func NewTeller(names *resolve.Resolver, steps []told) *Teller {
 	g := names.Grid
-	return &Teller{names: names, told: steps, multiple: g[0]*g[1]*g[2] > 1}
+	return &Teller{names: names, told: steps, multiple: g[0]*g[1]*g[2] > 1 || len(names.Launches) > 0}
 }
 
 // Go steps a machine that the teller observes through a run, to step until, and
@@ -126,7 +126,13 @@ func (t *Teller) chooser(c machine.Choice) string {
 	return t.warp(c.CTA, c.Warp)
 }
 
-func (t *Teller) cta(i int32) string { return diag.CTA(t.names.CTA(i)) }
+// cta names a CTA, by its launch too where there are several.
+func (t *Teller) cta(i int32) string {
+	if l := t.names.LaunchOf(i); l != "" {
+		return l + ", " + diag.CTA(t.names.CTA(i))
+	}
+	return diag.CTA(t.names.CTA(i))
+}
 
 // warp names a warp, with its CTA if there are several.
 func (t *Teller) warp(cta, warp int32) string {

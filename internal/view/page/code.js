@@ -3,6 +3,7 @@
 
 import { clip, el, ranges } from "./dom.js";
 import { first } from "./model.js";
+import { ctaName } from "./words.js";
 
 const LINE = 18, LONGEST = 400;
 const TOKEN = /(\/\/.*$)|(^\s*(?:@!?%\w+\s+)?)([a-z][\w]*(?:[.:]+[\w]+)*)|(%[\w.]+)|(\b(?:0[xXfFdD][0-9a-fA-F]+|\d+)\b)/g;
@@ -165,7 +166,7 @@ export class Code {
 
   /** Notes at which lines the warps stand after the step, where the data tells. */
   async stand() {
-    const { step, active } = this.shown;
+    const { run, step, active } = this.shown;
     this.ptx.here.clear();
     const w = await this.details[active].window(step);
     if (!w || step !== this.shown.step || active !== this.shown.active) return;
@@ -179,7 +180,7 @@ export class Code {
       }
     }
     for (const [key, ctas] of at) {
-      const list = [...ctas].slice(0, 4).map(([cta, warps]) => `${ctas.size > 1 || cta > 0 ? `CTA ${cta} ` : ""}${warps.length > 1 ? "warps" : "warp"} ${ranges(warps)}`);
+      const list = [...ctas].slice(0, 4).map(([cta, warps]) => `${ctas.size > 1 || cta > 0 ? `${ctaName(run, cta)} ` : ""}${warps.length > 1 ? "warps" : "warp"} ${ranges(warps)}`);
       this.ptx.here.set(key, `◂ ${list.join(", ")}${ctas.size > 4 ? ` and of ${ctas.size - 4} CTAs more` : ""}`);
     }
     this.ptx.draw();

@@ -248,7 +248,7 @@ function concerned(shown, run, report) {
   }
   if (run.edge) for (const e of [run.edge.from, run.edge.to]) if (e.slice >= 0) of(run.tracks[m.track[e.slice]]);
   for (const g of groups(report.findings[shown.finding]?.waiting ?? []).slice(0, 8)) {
-    const t = run.tracks.find((x) => x.kind === "warp" && x.rank === g.warps[0] && x.parent?.name === `CTA (${g.cta.join(",")})`);
+    const t = run.tracks.find((x) => x.kind === "warp" && x.rank === g.warps[0] && x.parent?.name === g.cta);
     if (t) of(t);
   }
   return keep;

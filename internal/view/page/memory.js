@@ -3,6 +3,7 @@
 
 import { clip, count, el, link } from "./dom.js";
 import { TYPES, bitsAt, sizeOf, value } from "./values.js";
+import { ctaName, siteCTA } from "./words.js";
 
 const ROWS = 64, ACROSS = 8;
 
@@ -18,10 +19,10 @@ function typeOf(text, elem) {
   return TYPES.includes(type) && (!elem || sizeOf(type) === elem) ? type : "";
 }
 
-/** The key of a place's memory. @param {*} memory of a site @param {number[]} grid */
-function placeKey(memory, grid) {
-  const [x, y, z] = memory.cta ?? [0, 0, 0], [gx, gy] = grid ?? [1, 1, 1];
-  return keyOf({ kind: "memory", cta: memory.space === "global" ? -1 : x + gx * (y + gy * z), name: memory.name });
+/** The key of a place's memory. @param {import("./model.js").Run} run @param {*} site */
+function placeKey(run, site) {
+  const { space, name, cta } = site.memory, of = siteCTA({ ...site, cta: cta ?? site.cta });
+  return keyOf({ kind: "memory", cta: space === "global" ? -1 : (run.tracks.find((t) => t.kind === "cta" && t.name === of)?.rank ?? 0) - 1, name });
 }
 
 export class Memory {
@@ -39,21 +40,21 @@ export class Memory {
 
   /** @param {*} w the window of the detail @returns {Node[]} */
   show(w) {
-    const { step } = this.shown, state = w.state(step), changes = step >= w.from ? w.changes(step).filter((c) => c.kind === "memory" || c.kind === "local") : [];
+    const { run, step } = this.shown, state = w.state(step), changes = step >= w.from ? w.changes(step).filter((c) => c.kind === "memory" || c.kind === "local") : [];
     const all = new Map([...[...state.memory].sort(byName), ...[...state.locals].map(([k, v]) => [`local/${k}`, v]).sort(byName)]);
     if (!all.size) return [el("p.quiet", {}, "No memory that these steps touch is written yet.")];
-    const keys = [...all.keys()], grid = this.report.launch.grid;
-    const place = this.report.findings[this.shown.finding]?.sites.find((s) => s.memory && all.has(placeKey(s.memory, grid))), site = place?.memory, of = site && placeKey(site, grid);
+    const keys = [...all.keys()];
+    const place = this.report.findings[this.shown.finding]?.sites.find((s) => s.memory && all.has(placeKey(run, s))), site = place?.memory, of = site && placeKey(run, place);
     const first = changes.find((c) => c.kind === "memory") ?? changes[0], auto = first ? keyOf(first) : of ?? keys[0];
     const key = all.has(this.picked) ? this.picked : auto, m = all.get(key), local = Boolean(m.lanes), about = this.known.get(local ? `local ${m.name}` : m.name) ?? {};
     this.found = key === of ? site : null;
     const own = about.type || (this.found && typeOf(place.ptx?.text, about.elem)) || `b${(about.elem > 0 && about.elem <= 8 ? about.elem : 4) * 8}`, type = this.as || own, size = sizeOf(type);
     const touched = this.picked !== "" ? this.offset : first?.offset ?? (auto === of ? site.offset : 0), from = local ? touched - (touched % size) : touched;
     const shown = keys.length > MOST ? [...new Set([...keys.slice(0, MOST), key])] : keys;
-    const pick = /** @type {*} */ (el("select", { change: () => { this.picked = pick.value; this.offset = 0; this.again(); } }, el("option", { value: "" }, "the step’s, or the finding’s"), ...shown.map((k) => el("option", { value: k, selected: k === this.picked }, clip(title(all.get(k)), 100)))));
+    const pick = /** @type {*} */ (el("select", { change: () => { this.picked = pick.value; this.offset = 0; this.again(); } }, el("option", { value: "" }, "the step’s, or the finding’s"), ...shown.map((k) => el("option", { value: k, selected: k === this.picked }, clip(title(run, all.get(k)), 100)))));
     const as = /** @type {*} */ (el("select", { change: () => { this.as = as.value; this.again(); } }, el("option", { value: "" }, own), ...TYPES.map((t) => el("option", { value: t, selected: t === this.as }, t))));
     const at = /** @type {*} */ (el("input", { type: "number", min: 0, step: size, value: from, "aria-label": "First byte", change: () => { this.offset = Math.max(0, Math.floor(Number(at.value)) || 0); this.picked = key; this.again(); } }));
-    const head = el("div.row", {}, el("label.pick", {}, "Memory ", pick), el("label.pick", {}, "from byte ", at), el("label.pick", {}, "as ", as), el("span.quiet", {}, `${clip(title(m), 200)} after step ${count(step)}, ${about.space ?? ""} memory; a click goes to the step that wrote one`));
+    const head = el("div.row", {}, el("label.pick", {}, "Memory ", pick), el("label.pick", {}, "from byte ", at), el("label.pick", {}, "as ", as), el("span.quiet", {}, `${clip(title(run, m), 200)} after step ${count(step)}, ${about.space ?? ""} memory; a click goes to the step that wrote one`));
     const of1 = changes.filter((c) => keyOf(c) === key);
     return [head, local ? this.lanes(m, size, type, from, of1) : this.table(m, size, type, from, of1)];
   }
@@ -122,8 +123,8 @@ function byName(a, b) {
   return a[0].localeCompare(b[0], "en", { numeric: true });
 }
 
-/** What a memory or a variable is called. */
-function title(m) {
-  if (m.lanes) return `${m.name}, local of CTA ${m.cta} warp ${m.warp}`;
-  return `${m.name}${m.cta >= 0 ? ` of CTA ${m.cta}` : ""}`;
+/** What a memory or a variable is called. @param {import("./model.js").Run} run @param {*} m */
+function title(run, m) {
+  if (m.lanes) return `${m.name}, local of ${ctaName(run, m.cta)} warp ${m.warp}`;
+  return `${m.name}${m.cta >= 0 ? ` of ${ctaName(run, m.cta)}` : ""}`;
 }

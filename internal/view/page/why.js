@@ -3,6 +3,7 @@
 
 import { clip, counted, el, link, ranges } from "./dom.js";
 import { brief, told, way } from "./way.js";
+import { siteCTA } from "./words.js";
 
 /** Links of a way that are shown; of a longer one the ends. */
 const MOST = 12;
@@ -12,17 +13,17 @@ export function groups(waiting) {
   const all = new Map();
   for (const w of waiting) {
     const s = w.site, source = s.source?.[s.source.length - 1], line = source ? `${source.file}:${source.line}` : s.ptx ? `line ${s.ptx.line}` : "?";
-    const key = `${(s.cta ?? []).join(",")} ${line} ${w.for} ${w.owed ?? ""}`;
-    if (!all.has(key)) all.set(key, { cta: s.cta ?? [], line, what: w.for, owed: w.owed, warps: [] });
+    const key = `${s.launch ?? ""} ${(s.cta ?? []).join(",")} ${line} ${w.for} ${w.owed ?? ""}`;
+    if (!all.has(key)) all.set(key, { cta: siteCTA(s), line, what: w.for, owed: w.owed, warps: [] });
     all.get(key).warps.push(s.warp);
   }
   return [...all.values()];
 }
 
-/** @param {{cta: number[], line: string, what: string, owed?: string, warps: number[]}} g */
+/** @param {{cta: string, line: string, what: string, owed?: string, warps: number[]}} g */
 export function waitWords(g) {
   const one = g.warps.length === 1;
-  return `${one ? "warp" : "warps"} ${ranges(g.warps)} of CTA (${g.cta.join(",")}) ${one ? "waits" : "wait"} at ${g.line} for ${g.what}${g.owed ? `: ${g.owed}` : ""}`;
+  return `${one ? "warp" : "warps"} ${ranges(g.warps)} of ${g.cta} ${one ? "waits" : "wait"} at ${g.line} for ${g.what}${g.owed ? `: ${g.owed}` : ""}`;
 }
 
 /** A place of the finding, as the picture numbers it. @param {*} f the finding @param {{site: number}} e */

@@ -8,6 +8,17 @@ export function endWords(info) {
   return info.end ? `the run ends: ${info.end}` : "";
 }
 
+/** What a CTA is called, by its number in the data: as its row is. @param {import("./model.js").Run} run @param {number} cta */
+export function ctaName(run, cta) {
+  run.ctaNames ??= new Map(run.tracks.filter((t) => t.kind === "cta").map((t) => [t.rank - 1, t.name]));
+  return run.ctaNames.get(cta) ?? `CTA ${cta}`;
+}
+
+/** What a place's CTA is called, as its row is. @param {*} site */
+export function siteCTA(site) {
+  return `${site.launch ? `${site.launch}, ` : ""}CTA (${(site.cta ?? []).join(",")})`;
+}
+
 /** @param {import("./model.js").Run} run @param {number} step @returns {string} */
 export function stepWords(run, step) {
   const end = step === run.steps ? endWords(run.info) : "";
