@@ -64,17 +64,19 @@ func (l *Launch) follow(ctx context.Context, s Schedule, o TraceOptions, to repo
 	stop, why := w.Stop()
 	sites := l.traceSites(shown, stop)
 	out := Traced{Schedule: l.written(shown.Schedule).String(), Steps: len(shown.Run), Marked: len(sites) > 0, Cut: cut}
-	if err := l.show(shown, sites, timeline.Run{Kernel: l.Name(), Schedule: out.Schedule, Finding: o.Finding, Cut: cut}, to, attach, stop); err != nil {
+	m, err := l.show(shown, sites, timeline.Run{Kernel: l.Name(), Schedule: out.Schedule, Finding: o.Finding, Cut: cut}, to, attach, stop)
+	if err != nil {
 		return out, l, err
 	}
 	if why() != "" {
 		return out, l, cmp.Or(ctx.Err(), error(&Untold{why()}))
 	}
+	out.Cut = cmp.Or(out.Cut, l.cutShort(m))
 	return out, l, ctx.Err()
 }
 
-// show shows a run to a tracer.
-func (l *Launch) show(shown evidence.Shown, sites []timeline.Site, about timeline.Run, to report.Tracer, attach func(*machine.Machine), stop func() bool) error {
+// show shows a run to a tracer, and returns the machine at its end.
+func (l *Launch) show(shown evidence.Shown, sites []timeline.Site, about timeline.Run, to report.Tracer, attach func(*machine.Machine), stop func() bool) (*machine.Machine, error) {
 	r := timeline.New(to, &l.resolver, sites)
 	r.Slots(true)
 	m := shown.Launch.Part(r, shown.Launch.Skips(), 0, 1)
@@ -82,7 +84,7 @@ func (l *Launch) show(shown evidence.Shown, sites []timeline.Site, about timelin
 	if attach != nil {
 		attach(m)
 	}
-	return r.Go(m, shown.Run, about)
+	return m, r.Go(m, shown.Run, about)
 }
 
 // traceSites returns the places of the finding that a run shows.
@@ -140,6 +142,19 @@ func cutAt(steps, most int) string {
 		return ""
 	}
 	return fmt.Sprintf("it has more than %d steps, which is all that the trace takes", most)
+}
+
+// cutShort says what ended a run before its own end, a limit or what is not modelled, once it
+// has taken its last step; empty if nothing did.
+func (l *Launch) cutShort(m *machine.Machine) string {
+	g, ok := l.subject.LimitGap(m.Stopped())
+	if !ok {
+		return ""
+	}
+	if where, _ := l.resolver.Where(g.PC); where != "" {
+		return fmt.Sprintf("at %s: %s", where, g.What)
+	}
+	return g.What
 }
 
 // places returns the steps of a run that are places of the finding that it shows.

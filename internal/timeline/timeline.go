@@ -60,6 +60,7 @@ type step struct {
 	from, to []uint64
 	touched  []barrier // mbarriers whose counts to show
 	flown    *flight   // whose bytes to show
+	meets    []meeting // what it synchronizes with
 	op       uint64    // the track of the last operation that it issues, or whose milestone it is
 }
 
@@ -168,7 +169,7 @@ func (r *Recorder) ending(about Run) string {
 
 // take performs a step and shows it.
 func (r *Recorder) take(n int64, c machine.Choice) {
-	r.now = step{n: n, choice: c, pc: -1, from: r.now.from[:0], to: r.now.to[:0], touched: r.now.touched[:0]}
+	r.now = step{n: n, choice: c, pc: -1, from: r.now.from[:0], to: r.now.to[:0], touched: r.now.touched[:0], meets: r.now.meets[:0]}
 	by := c.Kind == machine.Run || c.Kind == machine.Alone || c.Kind == machine.GiveUp
 	if by {
 		r.buf = r.m.Splits(c.CTA, c.Warp, r.buf[:0])
@@ -219,6 +220,7 @@ func (r *Recorder) executed() {
 	if c.Kind == machine.GiveUp {
 		mark.Args = append(mark.Args, report.TraceArg{Name: "wait", Text: "given up, as a bound or a timeout would"})
 	}
+	mark.Args = meetings(mark.Args, r.now.meets)
 	r.slice(w.track, r.now.n-1, r.now.n, mark)
 	r.asleep(c.CTA, c.Warp, w, r.now.mask)
 }

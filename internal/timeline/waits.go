@@ -28,6 +28,7 @@ type wait struct {
 	flow  uint64 // of the arrow from what completed the phase; 0 for none so far
 	by    string // what did
 	at    int64  // the step in which it did
+	lap   string // how a test of a later phase found that complete, by its parity; empty for none
 }
 
 // A test is a phase of an mbarrier that lanes ask for.
@@ -43,6 +44,9 @@ func (r *Recorder) tested(ev *machine.Event) {
 	t := test{barrier{ev.Mbar.Bar.Mem, ev.Mbar.Bar.Addr}, ev.Mbar.Phase}
 	w := r.warp(ev.CTA, ev.Warp)
 	i := slices.IndexFunc(w.waits, func(x *wait) bool { return x.mask&ev.Mask != 0 && slices.Contains(x.tests, t) })
+	if ev.Mbar.OK && i < 0 {
+		r.lapped(w, ev.Mask, t)
+	}
 	switch {
 	case !ev.Mbar.OK && i >= 0:
 		w.waits[i].mask |= ev.Mask
@@ -65,6 +69,18 @@ func (r *Recorder) tested(ev *machine.Event) {
 	}
 }
 
+// lapped notes that lanes which slept for a phase find a later one complete: their test asks for
+// a parity, and the phase that they meant was over before they looked.
+func (r *Recorder) lapped(w *warp, mask uint32, t test) {
+	for _, x := range w.waits {
+		for _, slept := range x.tests {
+			if x.mask&mask != 0 && slept.bar == t.bar && slept.phase < t.phase && (t.phase-slept.phase)%2 == 0 {
+				x.lap = fmt.Sprintf("lapped: it finds phase %d complete, of the same parity; phase %d was complete before it looked", t.phase, slept.phase)
+			}
+		}
+	}
+}
+
 // wake ends waits of lanes that take a step: they go on, or have given up a test.
 func (r *Recorder) wake(w *warp) {
 	w.waits = slices.DeleteFunc(w.waits, func(x *wait) bool {
@@ -75,7 +91,10 @@ func (r *Recorder) wake(w *warp) {
 			return false
 		}
 		how := ""
-		if x.tests != nil {
+		switch {
+		case x.lap != "":
+			how = x.lap
+		case x.tests != nil:
 			how = "given up"
 		}
 		r.woken(x, r.now.n-1, how)

@@ -19,6 +19,9 @@ type Subject struct {
 	Sites []timeline.Site
 	Roles []string // of the finding's sites
 	About timeline.Run
+	// Ended says of a machine that has taken the run's last step how the run ended, or what
+	// kept it from going on to its end; one of them is empty.
+	Ended func(*machine.Machine) (end, cut string)
 	// Live: registers and memory of every step will be asked for, so that snapshots are kept.
 	Live bool
 }
