@@ -50,10 +50,10 @@ func (g *graph) overlap(a, b int) bool {
 	return x.kind == access && y.kind == access && x.at < y.at+y.words && y.at < x.at+x.words
 }
 
-// same is complete overlap (ISA 8.2.1).
+// same is complete overlap (ISA 8.2.1), by one proxy: a virtual address is like one (8.6).
 func (g *graph) same(a, b int) bool {
 	x, y := &g.ev[a], &g.ev[b]
-	return x.at == y.at && x.words == y.words
+	return x.at == y.at && x.words == y.words && x.proxy == y.proxy && x.virtual == y.virtual
 }
 
 // po is program order (ISA 8.9.1). Elements of a vector are in none (8.2.4).
@@ -74,10 +74,13 @@ func (g *graph) reaches(a, b int) bool {
 }
 
 // morally reports whether two events are morally strong relative to each other
-// (ISA 8.7). All are of the generic proxy here.
+// (ISA 8.7). Fences are of the generic proxy.
 func (g *graph) morally(a, b int) bool {
 	x, y := &g.ev[a], &g.ev[b]
 	if x.kind == access && y.kind == access && !g.same(a, b) {
+		return false
+	}
+	if x.kind == proxyFence || y.kind == proxyFence || (x.proxy != y.proxy) {
 		return false
 	}
 	if x.thread == y.thread {
@@ -150,6 +153,9 @@ func (g *graph) order(sc *relation) bool {
 }
 
 func (g *graph) meet(x, y *event) bool {
+	if x.met != y.met {
+		return false
+	}
 	return x.group == y.group && x.bar == y.bar && g.th[x.thread].meets(&g.th[y.thread], x.group)
 }
 
@@ -236,7 +242,7 @@ func (g *graph) cause() {
 			continue
 		}
 		for s := g.base[x]; s != 0; s &= s - 1 {
-			if y := trailing(s); g.overlap(x, y) {
+			if y := trailing(s); g.overlap(x, y) && g.preserved(x, y) {
 				kept.add(x, y)
 			}
 		}

@@ -24,6 +24,9 @@ type event struct {
 	strong, read, write, rmw bool
 	result                   bool // a read operation (ISA 8.4: not red)
 	at, words                int  // places
+	proxy                    Proxy
+	virtual                  int // 0, or the alias by which a place is accessed
+	pc                       int
 	src                      [2]int
 	since                    [2]int // for an open source: it becomes ready after this time; -1: not yet considered
 	op                       Op
@@ -34,8 +37,9 @@ type event struct {
 	poll, stuck bool
 	cmp         Cmp
 	want        uint32
-	// Of a barrier.
-	group, bar int
+	// Of a barrier: met is the generation that a barrier of a litmus test is part of, counting
+	// from 1, 0 if none yet.
+	group, bar, quorum, met int
 }
 
 type eventKind uint8
@@ -45,6 +49,7 @@ const (
 	fence
 	arrive
 	pass
+	proxyFence
 )
 
 // An expr is a value that may depend on reads. With b it is an operation, else a
@@ -73,6 +78,7 @@ type runner struct {
 	pc, serial int
 	regs       [MaxRegs]*expr
 	bar        int // index of the current barrier
+	at         int // its event, + 1
 	wait       int // the read whose poll the thread waits for, + 1
 	in, done   bool
 	stuck      bool
@@ -153,10 +159,14 @@ type search struct {
 	// the search.
 	found func(*graph) bool
 	loops int // bound on a thread's backward jumps
-	graph int
-	cut   bool
-	end   bool
-	err   error
+	// looped says that the bound left executions out. stop, if set, is asked now and then.
+	looped bool
+	stop   func() bool
+	graph  int
+	states int
+	cut    bool
+	end    bool
+	err    error
 }
 
 func (x *search) prepare() {
@@ -168,11 +178,11 @@ func (x *search) prepare() {
 			for pc := len(code) - 1; pc >= 0; pc-- {
 				in := &code[pc]
 				old := may[pc]
-				if in.Kind != halt {
+				if in.Kind != Halt {
 					may[pc] |= may[pc+1]
 				}
-				if in.Kind == jump {
-					may[pc] |= may[in.target]
+				if in.Kind == Jump {
+					may[pc] |= may[in.Target]
 				}
 				if k := in.Kind; k == Store || k == Atom || k == Red || k == Poll && in.By != Load {
 					may[pc] |= x.written(i, in)
@@ -188,11 +198,15 @@ func (x *search) written(i int, in *Instr) uint64 {
 	if in.At.Reg > 0 {
 		return ^uint64(0)
 	}
-	if !x.p.within(in, in.At.Const) {
+	at := in.At.Const
+	if in.Bytes {
+		at /= 4
+	}
+	if !x.p.within(in, at) {
 		return 0
 	}
 	n := in.elements() * in.width()
-	return (1<<n - 1) << x.p.place(x.th[i].cta, in.Shared, in.At.Const)
+	return (1<<n - 1) << x.p.place(x.th[i].cta, in.Shared, at)
 }
 
 const (
@@ -214,6 +228,10 @@ func (x *search) branch(s *state) {
 	if x.end || x.cut || x.err != nil {
 		return
 	}
+	if x.states++; x.stop != nil && x.states%64 == 0 && x.stop() {
+		x.cut = true
+		return
+	}
 	if !x.advance(s) {
 		return
 	}
@@ -227,7 +245,9 @@ func (x *search) branch(s *state) {
 	}
 	r, word := x.next(s)
 	if r < 0 {
-		x.leaf(s)
+		if !x.gather(s) {
+			x.leaf(s)
+		}
 		return
 	}
 	e := &s.ev[r]
@@ -424,42 +444,49 @@ func (x *search) step(s *state, i int) (moved, ok bool) {
 			t.regs[in.Dst[0]] = v
 		case Fence:
 			t.serial++
-			s.ev = append(s.ev, event{thread: i, serial: t.serial, kind: fence, sem: in.Sem, scope: in.Scope})
-		case jump:
+			s.ev = append(s.ev, event{thread: i, serial: t.serial, pc: t.pc, kind: fence, sem: in.Sem, scope: in.Scope})
+		case ProxyFence:
+			t.serial++
+			s.ev = append(s.ev, event{thread: i, serial: t.serial, pc: t.pc, kind: proxyFence, proxy: in.Proxy})
+		case Jump:
 			a, ok := s.know(s.eval(in.Src[0], t))
 			b, ok2 := s.know(s.eval(in.Src[1], t))
 			if !ok || !ok2 {
 				return moved, true
 			}
 			if !in.Cmp.holds(a, b) {
-				if in.target <= t.pc {
+				if in.Target <= t.pc {
 					if t.loops++; t.loops > x.loops {
+						x.looped = true
 						return false, false
 					}
 				}
-				t.pc, moved = in.target, true
+				t.pc, moved = in.Target, true
 				continue
 			}
-		case barrier:
-			bar := in.bar
+		case Meet:
+			bar := in.Bar
 			if len(in.Src) > 0 { // the barrier's number, in litmus tests
 				v, known := s.know(s.eval(in.Src[0], t))
 				if !known {
 					return moved, true
 				}
-				bar = bar<<8 + int(v) + 1
+				bar = bar<<32 + int(v) + 1
 			}
 			t.serial++
-			s.ev = append(s.ev, event{thread: i, serial: t.serial, kind: arrive, group: in.group, bar: bar})
-			t.bar = bar
-			if !in.split {
+			s.ev = append(s.ev, event{thread: i, serial: t.serial, pc: t.pc, kind: arrive, group: in.group, bar: bar, quorum: in.Quorum})
+			t.bar, t.at = bar, len(s.ev)
+			if in.group == named && in.Quorum == 0 {
+				s.ev[t.at-1].met = s.occurrence(t.at - 1)
+			}
+			if !in.Arrives {
 				t.in = true
 				return true, true
 			}
 		case Trap:
 			s.trap, t.done = true, true
 			return true, true
-		case halt:
+		case Halt:
 			t.done = true
 			return true, true
 		default:
@@ -475,7 +502,11 @@ func (x *search) step(s *state, i int) (moved, ok bool) {
 			if !known {
 				return moved, true
 			}
-			if !x.p.within(in, at) {
+			aligned := true
+			if in.Bytes {
+				at, aligned = at/4, at%4 == 0
+			}
+			if !aligned || !x.p.within(in, at) {
 				s.out, t.done = true, true
 				return true, true
 			}
@@ -507,10 +538,13 @@ func (x *search) enter(s *state, i int, in *Instr, at, want uint32) {
 	first := len(s.ev)
 	for el := range in.elements() {
 		e := event{
-			thread: i, serial: t.serial, sem: in.Sem, scope: in.Scope, strong: strong(in.Sem),
+			thread: i, serial: t.serial, pc: t.pc, sem: in.Sem, scope: in.Scope, strong: strong(in.Sem), proxy: in.Proxy,
 			read: kind != Store, write: kind != Load, rmw: kind == Atom || kind == Red, result: kind == Load || kind == Atom,
 			at: x.p.place(x.th[i].cta, in.Shared, at) + el*n, words: n, op: in.Op,
 			src: [2]int{open, open}, since: [2]int{-1, -1},
+		}
+		if at >= uint32(x.p.Words) && !in.Shared {
+			e.virtual = int(at) // an alias: see within
 		}
 		if in.Sem == axiom.Volatile { // ISA 8.4.2
 			e.sem, e.scope = axiom.Relaxed, axiom.Sys
@@ -546,10 +580,14 @@ func (x *search) meet(s *state) bool {
 			continue
 		}
 		b := &x.th[i].code[s.th[i].pc]
+		if b.group == named {
+			opened = x.pass(s, i) || opened
+			continue
+		}
 		var all []int
 		for j := range s.th {
 			if s.th[j].in && x.th[j].meets(&x.th[i], b.group) {
-				if c := &x.th[j].code[s.th[j].pc]; c.group == b.group && c.bar == b.bar {
+				if c := &x.th[j].code[s.th[j].pc]; c.group == b.group && c.Bar == b.Bar {
 					all = append(all, j)
 				}
 			}
