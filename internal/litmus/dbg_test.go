@@ -4,10 +4,10 @@ func TestDbg(t *testing.T){
  f:=os.Getenv("F"); if f=="" {t.Skip()}
  text,_:=os.ReadFile(f)
  x,err:=Read("f",text); if err!=nil {t.Fatal(err)}
- k,err:=x.Kernel(); t.Log(err); if k!=nil {t.Log(k.PTX)}
+ k,err:=x.Kernel(2); t.Log(err); if k!=nil {t.Log(k.PTX)}
  o,err:=x.Axioms(2,nil); t.Log(err); t.Logf("%+v",o)
  for i:=range o.List { if o.List[i].Graph!=nil {for _,l:=range o.List[i].Graph.Lines(){t.Log(l)}}}
- o,err=x.Machine(DefaultLimits,nil); t.Log(err); t.Logf("%+v",o)
+ o,err=x.Machine(2,DefaultLimits,nil); t.Log(err); t.Logf("%+v",o)
 }
 func TestDbgAll(t *testing.T){
  d:=os.Getenv("D"); if d=="" {t.Skip()}
@@ -19,7 +19,7 @@ func TestDbgAll(t *testing.T){
   x,err:=Read(path[len(d):],text); if err!=nil {t.Log(err);return nil}
   a,err:=x.Axioms(2,nil); if err!=nil {t.Log(err);return nil}
   s:=time.Now()
-  b,err:=x.Machine(DefaultLimits,nil); if err!=nil {n["need"]++; if len(err.Error())>0 {t.Log(err)};return nil}
+  b,err:=x.Machine(2,DefaultLimits,nil); if err!=nil {n["need"]++; if len(err.Error())>0 {t.Log(err)};return nil}
   took:=time.Since(s)
   ha,_:=x.holds(a); hb,sure:=x.holds(b)
   kind:="agree"

@@ -7,7 +7,7 @@ import (
 
 // A Kernel is a litmus test as PTX, with its launch: each thread is lane 0 of a warp of its
 // own. Buffer m has the words of memory, and buffer out, in the order of Test.Observed, the
-// registers that an outcome tells.
+// registers that an outcome tells, and then a word for each thread: 1 if it gave up a loop.
 type Kernel struct {
 	PTX                       string
 	Grid, Block, Cluster, Out int
@@ -19,7 +19,8 @@ const kernelName = "litmus"
 // emitter writes a kernel.
 type emitter struct {
 	strings.Builder
-	t *Test
+	t     *Test
+	loops int
 }
 
 func (e *emitter) put(format string, args ...any) {
@@ -27,13 +28,14 @@ func (e *emitter) put(format string, args ...any) {
 	e.WriteByte('\n')
 }
 
-// Kernel writes a test as PTX. It fails if the machine does not have what the test needs.
-func (t *Test) Kernel() (*Kernel, error) {
+// Kernel writes a test as PTX, with loops unrolled to a bound: a thread that jumps backward
+// more often gives up. It fails if the machine does not have what the test needs.
+func (t *Test) Kernel(loops int) (*Kernel, error) {
 	if err := t.onMachine(); err != nil {
 		return nil, err
 	}
 	ctas, grid, size := t.ctas()
-	e := &emitter{t: t}
+	e := &emitter{t: t, loops: loops}
 	warps, most := make([]int, len(t.Threads)), 1
 	count := map[int]int{}
 	for k := range t.Threads {
@@ -43,7 +45,7 @@ func (t *Test) Kernel() (*Kernel, error) {
 		most = max(most, count[cta])
 	}
 	e.put(".version 8.6\n.target sm_90a\n.address_size 64\n\n.visible .entry %s(.param .u64 m, .param .u64 out)\n{", kernelName)
-	e.put("\t.reg .pred %%p;\n\t.reg .b32 %%v<%d>;\n\t.reg .b32 %%t<6>;\n\t.reg .b64 %%m;\n\t.reg .b64 %%out;\n\t.reg .b64 %%a;", maxRegs)
+	e.put("\t.reg .pred %%p;\n\t.reg .b32 %%v<%d>;\n\t.reg .b32 %%t<6>;\n\t.reg .b32 %%n;\n\t.reg .b64 %%m;\n\t.reg .b64 %%out;\n\t.reg .b64 %%a;", maxRegs)
 	e.put("\tld.param.u64 %%m, [m];\n\tld.param.u64 %%out, [out];")
 	e.put("\tmov.u32 %%t0, %%tid.x;\n\tand.b32 %%t1, %%t0, 31;\n\tsetp.ne.u32 %%p, %%t1, 0;\n\t@%%p exit;")
 	e.put("\tshr.u32 %%t0, %%t0, 5;\n\tmov.u32 %%t1, %%ctaid.x;\n\tmad.lo.u32 %%t0, %%t1, %d, %%t0;", most)
@@ -55,7 +57,7 @@ func (t *Test) Kernel() (*Kernel, error) {
 		e.thread(k)
 	}
 	e.put("}")
-	return &Kernel{PTX: e.String(), Grid: grid, Block: 32 * most, Cluster: size, Out: t.registers()}, nil
+	return &Kernel{PTX: e.String(), Grid: grid, Block: 32 * most, Cluster: size, Out: t.registers() + len(t.Threads)}, nil
 }
 
 // registers counts the registers among what is observed.
@@ -141,6 +143,7 @@ func (e *emitter) thread(k int) {
 	for reg := range h.Regs {
 		e.put("\tmov.u32 %%v%d, %d;", reg, h.Init[reg])
 	}
+	e.put("\tmov.u32 %%n, 0;")
 	targets := map[int]bool{}
 	for i := range h.Code {
 		if h.Code[i].Kind == Jump {
@@ -151,7 +154,7 @@ func (e *emitter) thread(k int) {
 		if targets[i] {
 			e.put("%s_at%d:", h.Name, i)
 		}
-		e.instr(h, &h.Code[i])
+		e.instr(h, i)
 	}
 	if targets[len(h.Code)] {
 		e.put("%s_at%d:", h.Name, len(h.Code))
@@ -168,6 +171,12 @@ func (e *emitter) thread(k int) {
 		out++
 	}
 	e.put("\texit;")
+	for i, in := range h.Code {
+		if in.Kind == Jump && in.Target <= i {
+			e.put("%s_over:\n\tst.global.u32 [%%out+%d], 1;\n\texit;", h.Name, 4*(out+k))
+			break
+		}
+	}
 }
 
 var (
@@ -198,9 +207,19 @@ func (e *emitter) address(v Value) string {
 	return "[%a]"
 }
 
-func (e *emitter) instr(h *Thread, in *Instr) {
+func (e *emitter) instr(h *Thread, at int) {
+	in := &h.Code[at]
 	e.put("\t// line %d: %s", in.Line, strings.ReplaceAll(in.Text, "\n", " "))
-	how := ptxSems[in.Sem] + ptxScopes[in.Scope]
+	sem := in.Sem
+	if in.Kind == Red { // a reduction's read acquires nothing (ISA 8.11.1), and red has no such form
+		switch sem {
+		case AcqRel:
+			sem = Release
+		case Acquire:
+			sem = Relaxed
+		}
+	}
+	how := ptxSems[sem] + ptxScopes[in.Scope]
 	switch in.Kind {
 	case Fence:
 		e.put("\tfence%s;", how)
@@ -211,12 +230,7 @@ func (e *emitter) instr(h *Thread, in *Instr) {
 		}
 		e.put("\tbarrier.%s %d, %d;", kind, e.t.barrier(in.Barrier), 32*e.t.Barriers[in.Barrier].Quorum)
 	case Jump:
-		if a, b := in.Src[0], in.Src[1]; a.Reg > 0 || b.Reg > 0 || in.Cmp != Eq || a != b {
-			x, y := e.register(a, "%t1"), e.register(b, "%t2")
-			e.put("\tsetp.%s %%p, %s, %s;\n\t@%%p bra %s_at%d;", ptxTests[in.Cmp], x, y, h.Name, in.Target)
-			return
-		}
-		e.put("\tbra %s_at%d;", h.Name, in.Target)
+		e.jump(h, at)
 	case Move:
 		x, y := e.register(in.Src[0], "%t1"), e.register(in.Src[1], "%t2")
 		if in.Op >= IsEq {
@@ -227,6 +241,29 @@ func (e *emitter) instr(h *Thread, in *Instr) {
 	default:
 		e.access(in, how+".global")
 	}
+}
+
+// jump writes a branch. One that leads backward counts.
+func (e *emitter) jump(h *Thread, at int) {
+	in := &h.Code[at]
+	back := in.Target <= at
+	a, b := in.Src[0], in.Src[1]
+	always := a.Reg == 0 && b.Reg == 0 && in.Cmp == Eq && a == b
+	switch {
+	case always && !back:
+		e.put("\tbra %s_at%d;", h.Name, in.Target)
+		return
+	case !always:
+		x, y := e.register(a, "%t1"), e.register(b, "%t2")
+		e.put("\tsetp.%s %%p, %s, %s;", ptxTests[in.Cmp], x, y)
+		if !back {
+			e.put("\t@%%p bra %s_at%d;", h.Name, in.Target)
+			return
+		}
+		e.put("\t@!%%p bra %s_on%d;", h.Name, at)
+	}
+	e.put("\tadd.u32 %%n, %%n, 1;\n\tsetp.gt.u32 %%p, %%n, %d;\n\t@%%p bra %s_over;\n\tbra %s_at%d;", e.loops, h.Name, h.Name, in.Target)
+	e.put("%s_on%d:", h.Name, at)
 }
 
 func (e *emitter) access(in *Instr, how string) {

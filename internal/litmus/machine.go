@@ -26,8 +26,8 @@ const (
 )
 
 // Machine runs a test on the machine, in every schedule. It knows no axioms.
-func (t *Test) Machine(l Limits, stop func() bool) (*Outcomes, error) {
-	k, err := t.Kernel()
+func (t *Test) Machine(loops int, l Limits, stop func() bool) (*Outcomes, error) {
+	k, err := t.Kernel(loops)
 	if err != nil {
 		return nil, err
 	}
@@ -37,16 +37,12 @@ func (t *Test) Machine(l Limits, stop func() bool) (*Outcomes, error) {
 	}
 	out := &Outcomes{}
 	c := executions(m, l, stop, func(m *machine.Machine, schedule string) {
-		out.Count++
-		if s := m.Stopped(); s != nil && s.Kind == machine.Deadlock {
-			out.Hangs = true
-			return
-		} else if s != nil {
-			out.Why = "an access is out of bounds"
+		if s := m.Stopped(); s != nil && s.Kind == machine.Interrupted {
 			return
 		}
-		v := t.read(m)
-		if t.Filter != nil && !t.Filter.Holds(v) {
+		out.Count++
+		v, ended := t.ended(m, out)
+		if !ended || t.Filter != nil && !t.Filter.Holds(v) {
 			return
 		}
 		if o, fresh := out.add(v); fresh {
@@ -59,6 +55,31 @@ func (t *Test) Machine(l Limits, stop func() bool) (*Outcomes, error) {
 	out.Complete = c.Complete && out.Why == ""
 	out.sort()
 	return out, nil
+}
+
+// ended reads the outcome of a run, if it is one: all threads ended.
+func (t *Test) ended(m *machine.Machine, out *Outcomes) ([]uint32, bool) {
+	switch s := m.Stopped(); {
+	case s == nil:
+	case s.Kind == machine.Deadlock:
+		out.Hangs = true
+		return nil, false
+	case s.Kind == machine.FaultBounds || s.Kind == machine.FaultAlign:
+		out.Why = "an access is out of bounds"
+		return nil, false
+	default:
+		out.Why = "a run did not end: " + s.Msg
+		return nil, false
+	}
+	var b [4]byte
+	for k := range t.Threads {
+		m.ReadGlobal(outBase+4*uint64(t.registers()+k), b[:])
+		if b[0] != 0 {
+			out.Loops = true
+			return nil, false
+		}
+	}
+	return t.read(m), true
 }
 
 // executions calls end at the end of each execution of a launch, with the schedule that
