@@ -11,6 +11,9 @@ import (
 type Kernel struct {
 	PTX                       string
 	Grid, Block, Cluster, Out int
+
+	lines map[int]*Instr // by line of PTX: what the instruction there stands for
+	names map[*Instr]string
 }
 
 // kernelName is the entry of a kernel.
@@ -21,11 +24,15 @@ type emitter struct {
 	strings.Builder
 	t     *Test
 	loops int
+	line  int // the last one that is written
+	k     Kernel
 }
 
 func (e *emitter) put(format string, args ...any) {
-	fmt.Fprintf(e, format, args...)
+	text := fmt.Sprintf(format, args...)
+	e.WriteString(text)
 	e.WriteByte('\n')
+	e.line += 1 + strings.Count(text, "\n")
 }
 
 // Kernel writes a test as PTX, with loops unrolled to a bound: a thread that jumps backward
@@ -35,7 +42,7 @@ func (t *Test) Kernel(loops int) (*Kernel, error) {
 		return nil, err
 	}
 	ctas, grid, size := t.ctas()
-	e := &emitter{t: t, loops: loops}
+	e := &emitter{t: t, loops: loops, k: Kernel{lines: map[int]*Instr{}, names: map[*Instr]string{}}}
 	warps, most := make([]int, len(t.Threads)), 1
 	count := map[int]int{}
 	for k := range t.Threads {
@@ -57,7 +64,9 @@ func (t *Test) Kernel(loops int) (*Kernel, error) {
 		e.thread(k)
 	}
 	e.put("}")
-	return &Kernel{PTX: e.String(), Grid: grid, Block: 32 * most, Cluster: size, Out: t.registers() + len(t.Threads)}, nil
+	k := &e.k
+	k.PTX, k.Grid, k.Block, k.Cluster, k.Out = e.String(), grid, 32*most, size, t.registers()+len(t.Threads)
+	return k, nil
 }
 
 // registers counts the registers among what is observed.
@@ -155,6 +164,9 @@ func (e *emitter) thread(k int) {
 			e.put("%s_at%d:", h.Name, i)
 		}
 		e.instr(h, i)
+		if in := &h.Code[i]; in.Kind != Jump && in.Kind != Move {
+			e.k.lines[e.line], e.k.names[in] = in, h.Name
+		}
 	}
 	if targets[len(h.Code)] {
 		e.put("%s_at%d:", h.Name, len(h.Code))
