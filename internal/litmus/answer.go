@@ -3,6 +3,7 @@ package litmus
 import (
 	"errors"
 	"fmt"
+	"strings"
 )
 
 // A Verdict is the answer to a test's question: whether the condition of exists or ~exists
@@ -47,6 +48,8 @@ type Answer struct {
 	Notes []string `json:"notes,omitempty"`
 	Needs []string `json:"needs,omitempty"`
 	Wrong bool     `json:"wrong,omitempty"`
+
+	quant Quant
 }
 
 // An Engine is what one engine did. Why says why its outcomes are not all.
@@ -75,7 +78,7 @@ type Row struct {
 
 // Answer asks both engines.
 func (t *Test) Answer(o Options) (*Answer, error) {
-	a := &Answer{File: t.File, Name: t.Name, Question: t.CondText(), Verdict: Unknown, Loops: o.Loops, Notes: t.Notes}
+	a := &Answer{File: t.File, Name: t.Name, Question: t.CondText(), Verdict: Unknown, Loops: o.Loops, Notes: t.Notes, quant: t.Quant}
 	for i := range t.Observed {
 		a.Observed = append(a.Observed, t.Observed[i].Name)
 	}
@@ -172,6 +175,10 @@ func (t *Test) verdict(holds bool) Verdict {
 	return Forbidden
 }
 
+// machineIsWhole says that the machine has every execution of the axioms but load buffering, so
+// that it can forbid without them. It has interleavings alone.
+const machineIsWhole = false
+
 // decide answers. The axioms decide; what a run of the machine shows is decided, too, but what
 // no run shows only if the machine is alone.
 func (a *Answer) decide(t *Test, axioms, machine *Outcomes) {
@@ -188,7 +195,7 @@ func (a *Answer) decide(t *Test, axioms, machine *Outcomes) {
 		a.OK, a.By = byAxioms, "both"
 	case sureAxioms:
 		a.OK, a.By = byAxioms, "axioms"
-	case sureMachine && (shown || a.Axioms == nil):
+	case sureMachine && (shown || machineIsWhole):
 		a.OK, a.By = byMachine, "machine"
 	default:
 		a.lacking()
@@ -206,6 +213,8 @@ func (a *Answer) lacking() {
 			a.Needs = append(a.Needs, e.Needs)
 		case e.Why != "":
 			a.Needs = append(a.Needs, a.File+": "+name+": "+e.Why)
+		case name == "machine" && a.Axioms == nil:
+			a.Needs = append(a.Needs, a.File+": the machine has no such interleaving, and only the axioms can forbid what it does not show (--engine both)")
 		}
 	}
 	add("axioms", a.Axioms)
@@ -244,7 +253,7 @@ func (a *Answer) differ(axioms, machine *Outcomes) {
 func (a *Answer) remark(axioms, machine *Outcomes) {
 	for _, e := range []*Engine{a.Axioms, a.Machine} {
 		if e != nil && e.Needs != "" && a.Verdict != Unknown {
-			a.Notes = append(a.Notes, e.Needs)
+			a.Notes = append(a.Notes, "one engine answers: the other "+strings.TrimPrefix(e.Needs, a.File+": "))
 		}
 	}
 	if axioms != nil && axioms.Loops || machine != nil && machine.Loops {

@@ -310,3 +310,22 @@ func (e *emitter) access(in *Instr, how string) {
 		e.put("\tred%s.%s %s, %s;", how, ptxOps[op], at, strings.Join(src, ", "))
 	}
 }
+
+// Launch writes the launch file of a kernel whose PTX has a name.
+func (k *Kernel) Launch(t *Test, ptx string) string {
+	var init []string
+	for _, v := range t.Init {
+		init = append(init, fmt.Sprint(v))
+	}
+	if init == nil {
+		init = []string{"0"}
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "# A litmus test as a kernel: each thread is lane 0 of a warp. m has its memory; out has\n# what it observes of registers, and then for each thread whether it gave up a loop.\n")
+	fmt.Fprintf(&b, "ptx: %q\nkernel: %s\ngrid: %d\nblock: %d\n", ptx, kernelName, k.Grid, k.Block)
+	if k.Cluster > 1 {
+		fmt.Fprintf(&b, "cluster: %d\n", k.Cluster)
+	}
+	fmt.Fprintf(&b, "buffers:\n  m: {type: u32, values: [%s]}\n  out: {type: u32, shape: [%d], fill: zeros}\nargs: [m, out]\n", strings.Join(init, ", "), k.Out)
+	return b.String()
+}

@@ -202,6 +202,9 @@ func (r *reader) register(d cell) {
 	if !initName.MatchString(value) || regName.MatchString(value) {
 		r.fail(d.at, "%q is neither a number of 32 bits nor a location", brief(value))
 	}
+	if _, ok := r.t.where[value]; !ok {
+		r.words(d.at, value, 1)
+	}
 	r.inits = append(r.inits, initReg{d.at, k, reg, 0, value})
 }
 

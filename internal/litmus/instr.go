@@ -135,6 +135,16 @@ func (p *parsing) read() {
 	p.args = arguments(rest)
 	p.types()
 	access, isAccess := accesses[p.word]
+	_, isBranch := branches[p.word]
+	_, isOp := ops[p.word]
+	if !isAccess && !isBranch && !isOp && !slices.Contains([]string{"fence", "membar", "bar", "barrier", "setp", "bra", "goto", "mov", "cvt", "cvta"}, p.word) {
+		p.unknown("this instruction")
+	}
+	for i, s := range p.parts {
+		if !p.used[i] && !known(s) {
+			p.unknown("." + s)
+		}
+	}
 	switch {
 	case isAccess && !p.local():
 		p.access(access.kind, access.proxy)
@@ -156,6 +166,16 @@ func (p *parsing) read() {
 			p.unknown("." + p.parts[i])
 		}
 	}
+}
+
+// known reports whether a part of an instruction is one of some instruction of a litmus test.
+func known(s string) bool {
+	_, sem := sems[s]
+	_, scope := scopes[s]
+	_, op := ops[s]
+	_, proxy := proxies[s]
+	_, cmp := compares[s]
+	return sem || scope || op || proxy || cmp || slices.Contains(silent, s) || slices.Contains([]string{"gt", "le", "hi", "ls", "proxy", "sync", "arrive", "v2", "v4"}, s)
 }
 
 // unknown tells what is not known in an instruction: PTX that has no place in a litmus test

@@ -5,8 +5,9 @@ import (
 	"strings"
 )
 
-// Text writes an answer: the verdict in one line, then the outcomes, those with the condition
-// marked, with a run of each of them, or with all of every one.
+// Text writes an answer: the verdict in one line, then the outcomes. Those that are asked for
+// are marked, and told: where the condition of exists holds, or that of forall does not. With
+// all each outcome is told.
 func (a *Answer) Text(all bool) string {
 	var b strings.Builder
 	if a.Verdict == Unknown {
@@ -16,12 +17,12 @@ func (a *Answer) Text(all bool) string {
 	}
 	for i := range a.Outcomes {
 		r := &a.Outcomes[i]
-		mark := " "
-		if r.Holds {
+		mark, asked := " ", r.Holds != (a.quant == Forall)
+		if asked {
 			mark = "*"
 		}
 		fmt.Fprintf(&b, "%s %s%s\n", mark, a.values(r), a.who(r))
-		if all || r.Holds {
+		if all || asked {
 			a.run(&b, r, all)
 		}
 	}

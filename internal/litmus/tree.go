@@ -112,11 +112,7 @@ func (r *reader) finish() {
 	for _, in := range r.inits {
 		v := in.value
 		if in.of != "" {
-			to, ok := t.where[in.of]
-			if !ok {
-				r.fail(in.at, "%s is no location of the test", in.of)
-			}
-			v = uint32(to.addr)
+			v = uint32(t.where[in.of].addr)
 		}
 		if v != 0 {
 			t.Threads[in.thread].Init[in.reg] = v

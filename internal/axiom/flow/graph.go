@@ -355,91 +355,6 @@ func (g *graph) mixes(e *event, w int) bool {
 	return e.words == 2 && (e.src[0] == w || e.src[1] == w)
 }
 
-// perLocation is Sequential Consistency per Location (8.10.5): among overlapping
-// operations that are pairwise morally strong, program order and communication order form
-// no cycle.
-func (g *graph) perLocation() bool {
-	n := len(g.ev)
-	var com relation
-	var any set
-	for a := range n {
-		x := &g.ev[a]
-		if x.kind != access {
-			continue
-		}
-		for b := range n {
-			y := &g.ev[b]
-			if a == b || y.kind != access || !g.overlap(a, b) || !g.morally(a, b) {
-				continue
-			}
-			if g.po(a, b) || g.communicates(a, b) {
-				com.add(a, b)
-				any |= 1 << uint(a)
-			}
-		}
-	}
-	// Usually there is no cycle at all.
-	all := com
-	if all.close(n) {
-		return true
-	}
-	path := make([]int, 1, 8)
-	for s := any; s != 0; s &= s - 1 {
-		path[0] = trailing(s)
-		if g.cycle(&com, path) {
-			return false
-		}
-	}
-	return true
-}
-
-// communicates is communication order (8.9.7).
-func (g *graph) communicates(a, b int) bool {
-	x, y := &g.ev[a], &g.ev[b]
-	if x.writes() && y.writes() && g.co[a].has(b) {
-		return true
-	}
-	for k := range y.words {
-		if x.writes() && y.read && y.src[k] == a {
-			return true
-		}
-	}
-	if x.read && y.writes() {
-		for k := range x.words {
-			at := x.at + k
-			if at >= y.at && at < y.at+y.words && x.src[k] != b && g.older(x.src[k], b) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// cycle searches for a path from the last event of path back to its first, through events
-// that are morally strong with all events on the path.
-func (g *graph) cycle(com *relation, path []int) bool {
-	next := com[path[len(path)-1]]
-	if next.has(path[0]) {
-		return true
-	}
-step:
-	for s := next; s != 0; s &= s - 1 {
-		y := trailing(s)
-		if y < path[0] {
-			continue // each cycle is found from its least event
-		}
-		for _, x := range path {
-			if x == y || !g.morally(x, y) {
-				continue step
-			}
-		}
-		if g.cycle(com, append(path[:len(path):len(path)], y)) {
-			return true
-		}
-	}
-	return false
-}
-
 // judge enumerates the orders of fence.sc, and for each the coherence orders that the
 // axioms allow.
 func (x *search) judge(s *state) {
@@ -466,10 +381,7 @@ func isSC(e *event) bool { return e.kind == fence && e.sem == axiom.SC }
 // fences orders each two morally strong fence.sc (ISA 8.9.3). An order that contradicts
 // causality makes base causality cyclic (8.10.2).
 func (x *search) fences(g *graph, sc *relation, open [][2]int) {
-	if x.end || x.cut {
-		return
-	}
-	if !g.order(sc) {
+	if x.over() || !g.order(sc) {
 		return
 	}
 	for len(open) > 0 && (g.base[open[0][0]].has(open[0][1]) || g.base[open[0][1]].has(open[0][0])) {
@@ -506,7 +418,7 @@ func (x *search) fences(g *graph, sc *relation, open [][2]int) {
 
 // cohere orders the remaining pairs of writes, in every way that the axioms allow.
 func (x *search) cohere(g *graph, pairs [][2]int) {
-	if x.end || !g.consistent() {
+	if x.over() || !g.consistent() {
 		return
 	}
 	for len(pairs) > 0 && (g.co[pairs[0][0]].has(pairs[0][1]) || g.co[pairs[0][1]].has(pairs[0][0])) {
