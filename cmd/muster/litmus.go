@@ -30,6 +30,7 @@ type litmusRun struct {
 	schedule string
 	kernel   string
 	all      bool
+	brief    bool
 }
 
 func litmusCommand(c *console) *cobra.Command {
@@ -78,6 +79,7 @@ Exit status: 0 answered, 1 an outcome of a ~exists is allowed or a forall fails,
 	f.StringVar(&k.schedule, "schedule", "", "run one test in one `schedule`, as of an answer, and tell its steps")
 	f.StringVar(&k.kernel, "kernel", "", "write one test as a kernel and its launch file into a `folder`, for check, view and run")
 	f.BoolVar(&k.all, "all", false, "tell a run, and an execution, of every outcome")
+	f.BoolVar(&k.brief, "brief", false, "one line a test")
 	k.in.limits = muster.Limits{Instrs: muster.DefaultInstrs}
 	k.in.memory, k.in.local = launch.DefaultMemoryLimit, muster.DefaultLocal
 	f.Var(&k.in.memory, "limit-memory", "`bytes` that the process takes; as 512M, 8G")
@@ -232,7 +234,12 @@ func (k *litmusRun) test(name string, sum *litmusSum) error {
 	if k.format == "json" {
 		return nil
 	}
-	if _, err := io.WriteString(k.c.out, a.Text(k.all)); err != nil {
+	text := a.Text(k.all)
+	if k.brief {
+		text, _, _ = strings.Cut(text, "\n")
+		text += "\n"
+	}
+	if _, err := io.WriteString(k.c.out, text); err != nil {
 		return err
 	}
 	for _, n := range a.Needs {

@@ -3,6 +3,7 @@ package litmus
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -142,6 +143,9 @@ func (r *reader) barriers() {
 			if in.Kind != Meet {
 				continue
 			}
+			if v, ok := h.fixed(i); ok {
+				in.id, in.Src = int(v), []Value{{Const: v}}
+			}
 			if len(in.Src) > 0 && in.Src[0].Reg > 0 {
 				open[[2]int{h.CTA, in.instance}] = true
 				continue
@@ -167,4 +171,28 @@ func (r *reader) barriers() {
 			b.Quorum = b.Members
 		}
 	}
+}
+
+// fixed returns the number of a barrier that instruction i has in a register which holds the
+// same value there in every run: its initial one, or what one instruction before gives it.
+func (h *Thread) fixed(i int) (uint32, bool) {
+	if len(h.Code[i].Src) == 0 || h.Code[i].Src[0].Reg == 0 || h.Code[i].Src[0].Const != 0 {
+		return 0, false
+	}
+	reg := h.Code[i].Src[0].Reg - 1
+	v, writers := h.Init[reg], 0
+	for k := range h.Code {
+		in := &h.Code[k]
+		if in.Kind == Jump {
+			return 0, false
+		}
+		if !slices.Contains(in.Dst, reg) {
+			continue
+		}
+		if writers++; writers > 1 || k > i || in.Kind != Move || in.Op != Add || in.Src[0].Reg > 0 || in.Src[1].Reg > 0 {
+			return 0, false
+		}
+		v = in.Src[0].Const + in.Src[1].Const
+	}
+	return v, v <= 1000
 }
