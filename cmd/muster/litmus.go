@@ -68,6 +68,9 @@ Exit status: 0 answered, 1 an outcome of a ~exists is allowed or a forall fails,
   muster litmus docs/litmus/*.litmus --format json
   muster litmus docs/litmus/mp.litmus --kernel mp && muster check mp/mp.yaml`,
 		Args: atLeast(1, "a litmus test, or - for standard input"),
+		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+			return []string{"litmus"}, cobra.ShellCompDirectiveFilterFileExt
+		},
 		RunE: func(_ *cobra.Command, args []string) error { return k.run(args) },
 	}
 	f := cmd.Flags()
@@ -120,7 +123,7 @@ func (k *litmusRun) run(args []string) error {
 		return err
 	}
 	defer w.close()
-	k.o.Stop = func() bool { return muster.Over(w, k.in.limits) != "" }
+	k.o.Over = func() string { return options.Replace(muster.Over(w, k.in.limits)) }
 	if k.schedule != "" || k.kernel != "" {
 		return w.exit(k.one(args[0]))
 	}
@@ -150,7 +153,7 @@ func (k *litmusRun) one(name string) error {
 			return k.unanswered(err)
 		}
 	}
-	text, err := t.Replay(k.o.Loops, k.schedule, k.o.Stop)
+	text, err := t.Replay(k.o.Loops, k.schedule, func() bool { return k.o.Over() != "" })
 	if err != nil {
 		return k.unanswered(err)
 	}

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"muster/internal/axiom/flow"
 )
 
 // A Verdict is the answer to a test's question: whether the condition of exists or ~exists
@@ -22,7 +24,8 @@ const (
 type Options struct {
 	Loops  int // how often a thread may jump backward
 	Limits Limits
-	Stop   func() bool
+	// Over, if set, is asked now and then, and says why the work has to end, if it has to.
+	Over func() string
 	// Without leaves an engine out.
 	WithoutAxioms, WithoutMachine bool
 }
@@ -84,15 +87,19 @@ func (t *Test) Answer(o Options) (*Answer, error) {
 	}
 	var axioms, machine *Outcomes
 	var err error
+	var stop func() bool
+	if o.Over != nil {
+		stop = func() bool { return o.Over() != "" }
+	}
 	if !o.WithoutAxioms {
-		axioms, err = t.Axioms(o.Loops, o.Stop)
-		if a.Axioms, err = engine(axioms, err); err != nil {
+		axioms, err = t.Axioms(o.Loops, stop)
+		if a.Axioms, err = o.engine(axioms, err); err != nil {
 			return nil, err
 		}
 	}
 	if !o.WithoutMachine {
-		machine, err = t.Machine(o.Loops, o.Limits, o.Stop)
-		if a.Machine, err = engine(machine, err); err != nil {
+		machine, err = t.Machine(o.Loops, o.Limits, stop)
+		if a.Machine, err = o.engine(machine, err); err != nil {
 			return nil, err
 		}
 	}
@@ -104,13 +111,16 @@ func (t *Test) Answer(o Options) (*Answer, error) {
 }
 
 // engine summarizes what an engine found, or what it lacks.
-func engine(o *Outcomes, err error) (*Engine, error) {
+func (p *Options) engine(o *Outcomes, err error) (*Engine, error) {
 	var need *Need
 	switch {
 	case errors.As(err, &need):
 		return &Engine{Needs: need.Error()}, nil
 	case err != nil:
 		return nil, err
+	}
+	if o.Why == flow.Stopped {
+		o.Why = p.Over()
 	}
 	return &Engine{Outcomes: len(o.List), Runs: o.Count, Complete: o.Complete, Why: o.Why, Hangs: o.Hangs, Races: o.Races, Loops: o.Loops}, nil
 }
@@ -263,7 +273,7 @@ func (a *Answer) remark(axioms, machine *Outcomes) {
 		a.Notes = append(a.Notes, "in some executions a thread waits for ever: they have no outcome")
 	}
 	if axioms != nil && axioms.Races {
-		a.Notes = append(a.Notes, "the test has a data race (ISA 8.7.1)")
+		a.Notes = append(a.Notes, "in some execution two accesses are in a data race (ISA 8.7.1)")
 	}
 }
 

@@ -116,8 +116,8 @@ func (t *Test) Axioms(loops int, stop func() bool) (*Outcomes, error) {
 	if err != nil {
 		return nil, &Need{File: t.File, What: "less: " + err.Error()}
 	}
-	if out.Loops = res.Loops; res.Cut && out.Complete {
-		out.Complete, out.Why = false, "the search of executions was cut short"
+	if out.Loops = res.Loops; res.Cut != "" && out.Complete {
+		out.Complete, out.Why = false, res.Cut
 	}
 	out.sort()
 	return out, nil

@@ -203,10 +203,19 @@ func TestBounds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	n := 0
-	a, err := x.Answer(Options{Limits: Limits{Schedules: 50, Steps: 1000, Length: 400}, Stop: func() bool { n++; return n > 100 }})
-	if err != nil || a.Verdict != Unknown || len(a.Needs) == 0 {
+	a, err := x.Answer(Options{Limits: Limits{Schedules: 50, Steps: 1000, Length: 400}, Over: after(100)})
+	if err != nil || a.Verdict != Unknown || len(a.Needs) == 0 || !strings.Contains(a.Text(false), "incomplete: the time is over") {
 		t.Errorf("%+v, %v", a, err)
+	}
+}
+
+// after is over when it was asked so often.
+func after(n int) func() string {
+	return func() string {
+		if n--; n < 0 {
+			return "the time is over"
+		}
+		return ""
 	}
 }
 
@@ -229,8 +238,7 @@ func FuzzRead(f *testing.F) {
 			}
 			return
 		}
-		n := 0
-		a, err := x.Answer(Options{Loops: 1, Limits: Limits{Schedules: 20, Steps: 500, Length: 100}, Stop: func() bool { n++; return n > 200 }})
+		a, err := x.Answer(Options{Loops: 1, Limits: Limits{Schedules: 20, Steps: 500, Length: 100}, Over: after(200)})
 		var need *Need
 		if err != nil && !errors.As(err, &need) {
 			t.Fatal(err)

@@ -26,7 +26,11 @@ func (a *Answer) Text(all bool) string {
 			a.run(&b, r, all)
 		}
 	}
-	if len(a.Outcomes) == 0 {
+	switch {
+	case len(a.Outcomes) > 0:
+	case a.Verdict == Unknown:
+		b.WriteString("  no outcome was found\n")
+	default:
 		b.WriteString("  no execution ends\n")
 	}
 	fmt.Fprintf(&b, "  %s\n", a.engines())

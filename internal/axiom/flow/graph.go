@@ -1,6 +1,8 @@
 package flow
 
 import (
+	"fmt"
+
 	"muster/internal/axiom"
 )
 
@@ -396,7 +398,7 @@ func (x *search) fences(g *graph, sc *relation, open [][2]int) {
 		return
 	}
 	if x.graph++; x.graph > x.most {
-		x.cut = true
+		x.cut, x.why = true, fmt.Sprintf("there are more than %d executions", x.most)
 		return
 	}
 	g.cause()

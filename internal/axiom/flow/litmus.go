@@ -26,11 +26,14 @@ type Thread struct {
 // A Result says how a search ended.
 type Result struct {
 	Graphs int
-	// Cut: a limit ended the search. Loops: some executions were left out for a thread that
-	// jumps backward more often than allowed.
-	Cut   bool
+	// Cut says what ended the search early: a limit, or Stopped. Loops: some executions were
+	// left out for a thread that jumps backward more often than allowed.
+	Cut   string
 	Loops bool
 }
+
+// Stopped is the Cut of a search that stop ended.
+const Stopped = "stopped"
 
 // An Execution is one that the axioms allow, with a coherence order. It is valid until the
 // function that gets it returns.
@@ -57,7 +60,7 @@ func (t *Test) Executions(most int, stop func() bool, f func(*Execution) bool) (
 	}
 	x.found = func(g *graph) bool { return f(&Execution{g}) }
 	x.run()
-	return Result{Graphs: x.graph, Cut: x.cut, Loops: x.looped}, x.err
+	return Result{Graphs: x.graph, Cut: x.why, Loops: x.looped}, x.err
 }
 
 // Hangs reports whether some thread never ends: it waits at a barrier.

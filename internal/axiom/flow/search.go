@@ -161,6 +161,7 @@ type search struct {
 	loops int // bound on a thread's backward jumps
 	// looped says that the bound left executions out. stop, if set, is asked now and then.
 	looped bool
+	why    string // of cut
 	stop   func() bool
 	graph  int
 	states int
@@ -226,7 +227,7 @@ func (x *search) run() {
 // over reports whether the search has ended. It asks stop now and then.
 func (x *search) over() bool {
 	if x.states++; x.stop != nil && x.states%64 == 0 && x.stop() {
-		x.cut = true
+		x.cut, x.why = true, Stopped
 	}
 	return x.end || x.cut || x.err != nil
 }
@@ -237,7 +238,7 @@ func (x *search) branch(s *state) {
 		return
 	}
 	if len(s.ev) > maxEvents {
-		x.cut = true
+		x.cut, x.why = true, fmt.Sprintf("an execution has more than %d events", maxEvents)
 		return
 	}
 	g := &graph{p: x.p, th: x.th, state: s}
