@@ -66,7 +66,7 @@ Exit status: 0 answered, 1 an outcome of a ~exists is allowed or a forall fails,
 2 bad input, 3 incomplete: what the test needs is said in one line.`,
 		Example: `  muster litmus docs/litmus/mp.litmus
   muster litmus docs/litmus/*.litmus --format json
-  muster litmus docs/litmus/mp.litmus --kernel mp && muster check mp/mp.yaml`,
+  muster litmus docs/litmus/mp.litmus --write mp && muster check mp/mp.yaml`,
 		Args: atLeast(1, "a litmus test, or - for standard input"),
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 			return []string{"litmus"}, cobra.ShellCompDirectiveFilterFileExt
@@ -80,7 +80,7 @@ Exit status: 0 answered, 1 an outcome of a ~exists is allowed or a forall fails,
 	f.IntVar(&k.o.Limits.Schedules, "schedules", k.o.Limits.Schedules, "runs of the machine a test, at most")
 	f.Int64Var(&k.o.Limits.Steps, "steps", k.o.Limits.Steps, "steps of all runs together, at most")
 	f.StringVar(&k.schedule, "schedule", "", "run one test in one `schedule`, as of an answer, and tell its steps")
-	f.StringVar(&k.kernel, "kernel", "", "write one test as a kernel and its launch file into a `folder`, for check, view and run")
+	f.StringVar(&k.kernel, "write", "", "write one test as a kernel and its launch file into a `folder`, for check, view and run")
 	f.BoolVar(&k.all, "all", false, "tell a run, and an execution, of every outcome")
 	f.BoolVar(&k.brief, "brief", false, "one line a test")
 	k.in.limits = muster.Limits{Instrs: muster.DefaultInstrs}
@@ -109,7 +109,7 @@ func (k *litmusRun) check(args []string) error {
 	case k.o.Limits.Steps <= 0:
 		return fmt.Errorf("--steps %d: a limit must be positive", k.o.Limits.Steps)
 	case len(args) > 1 && (k.schedule != "" || k.kernel != ""):
-		return errors.New("--schedule and --kernel take one test")
+		return errors.New("--schedule and --write take one test")
 	}
 	return nil
 }

@@ -12,6 +12,7 @@ import (
 const (
 	maxOutcomes = 10_000
 	maxGraphs   = 2_000_000
+	maxStates   = 100_000 // final states of one execution
 )
 
 // An Outcome is what a test may leave: the values of its observed terms.
@@ -20,6 +21,8 @@ type Outcome struct {
 	// Buffers says that only executions with a cycle of program order, reads-from and
 	// barriers leave it (ISA 8.10.4).
 	Buffers bool
+	// Sequential says that some execution that leaves it is an interleaving.
+	Sequential bool
 	// Graph tells an execution that leaves it, Schedule a run of the machine.
 	Graph    *Graph
 	Schedule string
@@ -99,18 +102,23 @@ func (t *Test) Axioms(loops int, stop func() bool) (*Outcomes, error) {
 			return true
 		}
 		buffers := e.Buffers()
-		t.finals(e, func(v []uint32) {
+		sequential, _ := e.Sequential()
+		states := 0
+		t.finals(e, func(v []uint32) bool {
+			if states++; states > maxStates || len(out.List) > maxOutcomes {
+				out.Complete, out.Why = false, "there are more outcomes than are told apart"
+				return false
+			}
 			if t.Filter != nil && !t.Filter.Holds(v) {
-				return
+				return true
 			}
 			o, fresh := out.add(v)
 			if fresh || o.Buffers && !buffers {
 				o.Buffers, o.Graph = buffers, t.graph(e)
 			}
+			o.Sequential = o.Sequential || sequential
+			return true
 		})
-		if len(out.List) > maxOutcomes {
-			out.Complete, out.Why = false, "more outcomes than are told apart"
-		}
 		return out.Complete
 	})
 	if err != nil {
@@ -123,34 +131,33 @@ func (t *Test) Axioms(loops int, stop func() bool) (*Outcomes, error) {
 	return out, nil
 }
 
-// finals calls f with the values of the observed terms: several where writes of a word race
-// and each may be the last.
-func (t *Test) finals(e *flow.Execution, f func([]uint32)) {
+// finals calls f with the values of the observed terms, until it returns false: several where
+// writes of a word race and each may be the last.
+func (t *Test) finals(e *flow.Execution, f func([]uint32) bool) {
 	v := make([]uint32, len(t.Observed))
 	last := map[int]int{} // by word: the term that chose
-	var walk func(i int)
-	walk = func(i int) {
+	var walk func(i int) bool
+	walk = func(i int) bool {
 		if i == len(v) {
-			f(v)
-			return
+			return f(v)
 		}
 		o := &t.Observed[i]
 		if o.Thread >= 0 {
 			v[i] = e.Reg(o.Thread, o.Reg)
-			walk(i + 1)
-			return
+			return walk(i + 1)
 		}
 		if j, ok := last[o.Word]; ok {
 			v[i] = v[j]
-			walk(i + 1)
-			return
+			return walk(i + 1)
 		}
 		last[o.Word] = i
+		defer delete(last, o.Word)
 		for _, x := range e.Last(o.Word) {
-			v[i] = x
-			walk(i + 1)
+			if v[i] = x; !walk(i + 1) {
+				return false
+			}
 		}
-		delete(last, o.Word)
+		return true
 	}
 	walk(0)
 }

@@ -122,6 +122,35 @@ func (g *graph) writesWord(w, at int) bool {
 // buffering (ISA 8.10.4). No machine that executes one step after the other has such an
 // execution, whatever its reads return.
 func (e *Execution) Buffers() bool {
+	r := e.steps()
+	return !r.close(len(e.g.ev))
+}
+
+// Sequential reports whether the execution is an interleaving: whether its steps can be in one
+// order in which each read returns what was written last. It is unknown where coherence order
+// leaves two writes of a word unordered.
+func (e *Execution) Sequential() (is, known bool) {
+	g := e.g
+	r := e.steps()
+	for a := range g.ev {
+		for b := range g.ev {
+			x, y := &g.ev[a], &g.ev[b]
+			if a == b || !g.overlap(a, b) {
+				continue
+			}
+			if x.writes() && y.writes() && !g.co[a].has(b) && !g.co[b].has(a) {
+				return false, false
+			}
+			if g.communicates(a, b) {
+				r.add(a, b)
+			}
+		}
+	}
+	return r.close(len(g.ev)), true
+}
+
+// steps is program order with reads-from and the order of barriers.
+func (e *Execution) steps() *relation {
 	g := e.g
 	var r relation
 	for a := range g.ev {
@@ -141,7 +170,7 @@ func (e *Execution) Buffers() bool {
 			}
 		}
 	}
-	return !r.close(len(g.ev))
+	return &r
 }
 
 // A Read is a read of an execution: the instructions by their positions in the threads' code.
