@@ -236,7 +236,7 @@ func (a *Answer) differ(axioms, machine *Outcomes) {
 	if axioms == nil || machine == nil {
 		return
 	}
-	buffering, others := 0, 0
+	buffering, others, lacks := 0, 0, false
 	for i := range a.Outcomes {
 		switch r := &a.Outcomes[i]; {
 		case r.Axioms && r.Machine:
@@ -246,7 +246,13 @@ func (a *Answer) differ(axioms, machine *Outcomes) {
 			buffering++
 		case r.Axioms && machine.Complete:
 			others++
+			lacks = lacks || machineIsWhole
 		}
+	}
+	if lacks {
+		a.Wrong = true
+		a.Notes = append(a.Notes, "the machine lacks an outcome that the axioms allow: one of them is wrong")
+		return
 	}
 	if a.Wrong {
 		a.Notes = append(a.Notes, "the machine shows an outcome that the axioms forbid: one of them is wrong")

@@ -171,14 +171,17 @@ func (r *reader) tail(at int) {
 
 var spaceMap = regexp.MustCompile(`(?i)^([A-Za-z]\w*)\s*:\s*(global|shared|generic)\s*,?`)
 
-// spaces passes over a map of state spaces: the axioms do not speak of them (ISA 8.3).
+// spaces reads a map of state spaces, which the axioms do not tell apart (ISA 8.3).
 func (r *reader) spaces(at int) int {
 	for {
-		m := spaceMap.FindString(r.src[at:])
-		if m == "" {
+		m := spaceMap.FindStringSubmatch(r.src[at:])
+		if m == nil {
 			return at
 		}
-		at = r.space(at + len(m))
+		if strings.EqualFold(m[2], "shared") {
+			r.shared = at
+		}
+		at = r.space(at + len(m[0]))
 	}
 }
 

@@ -28,7 +28,8 @@
 //     register nobody waits, as in Dat3M. One with a count opens for each set of so many
 //     arrivals, and begins anew (9.7.13.1). A thread that waits for ever ends no execution.
 //  3. Without places each thread is in a CTA of its own. A warp of a tree is no scope (8.5).
-//  4. State spaces are told apart by nothing: the axioms do not speak of them (8.3).
+//  4. State spaces are not told apart (8.3): shared memory is taken of one CTA, where it is as
+//     global memory.
 //  5. A reduction's read acquires nothing (8.11.1): red.acq_rel, which PTX does not have and
 //     Dat3M does, is red.release.
 //

@@ -191,6 +191,8 @@ func (p *parsing) unknown(what string) {
 func (p *parsing) types() {
 	for i, s := range p.parts {
 		switch s {
+		case "shared":
+			p.r.shared = p.c.at
 		case "u32", "s32", "b32", "pred":
 			p.used[i] = true
 		case "u64", "s64", "b64":

@@ -186,6 +186,8 @@ func TestRefused(t *testing.T) {
 		{head + " ld.weak r0, x ;\nexists " + strings.Repeat("(", 1000), "parentheses within each other", false},
 		{head + " ld.weak r0, x ;\nexists " + strings.Repeat("~", 1000) + "true", "parentheses within each other", false},
 		{head + strings.Repeat(" ld.weak r0, x ;\n", 500) + "exists (x == 0)", "more than 400 instructions", true},
+		{"PTX a\n{ x=0; }\n P0 | P1 ;\n st.shared.u32 [x], 1 | ld.u32 r0, [x] ;\nexists (x = 1)", "of shared memory each CTA has its own", true},
+		{"PTX a\n{ x=0; }\n P0 | P1 ;\n st.u32 [x], 1 | ld.u32 r0, [x] ;\nx: shared\nexists (x = 1)", "t:5:1: needs global memory", true},
 		{"PTX a\n{ x[49]; }\n P0 ;\nexists true", "more than 48 words", true},
 	} {
 		_, err := Read("t", []byte(c.text))

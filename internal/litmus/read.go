@@ -17,10 +17,11 @@ const (
 
 // A reader reads one file.
 type reader struct {
-	t    *Test
-	src  string // comments blanked, so that offsets are those of the file
-	regs []map[string]int
-	herd bool // the tree of scopes or nothing gives the places
+	t      *Test
+	src    string // comments blanked, so that offsets are those of the file
+	regs   []map[string]int
+	shared int  // the offset of a word that puts something into shared memory; less than 0: none
+	herd   bool // the tree of scopes or nothing gives the places
 
 	inits []initReg
 }
@@ -28,7 +29,7 @@ type reader struct {
 // Read reads a test in herd's or Dat3M's format.
 func Read(file string, src []byte) (t *Test, err error) {
 	t = &Test{File: file, where: map[string]location{}}
-	r := &reader{t: t}
+	r := &reader{t: t, shared: -1}
 	defer func() {
 		switch v := recover().(type) {
 		case nil:

@@ -105,6 +105,9 @@ func (r *reader) finish() {
 	}
 	for k := range t.Threads {
 		h := &t.Threads[k]
+		if r.shared >= 0 && h.CTA != t.Threads[0].CTA {
+			r.need(r.shared, "global memory: of shared memory each CTA has its own")
+		}
 		h.Regs = make([]string, len(r.regs[k]))
 		for name, n := range r.regs[k] {
 			h.Regs[n] = name
