@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"muster/internal/axiom/flow"
 )
 
 // TestFiles answers the tests of the documents and of testdata. Each states the answer that
@@ -47,6 +49,56 @@ func TestFiles(t *testing.T) {
 	}
 	if n < 90 {
 		t.Errorf("%d files", n)
+	}
+}
+
+// TestEachClause leaves out the axioms one by one: some test of these folders then has an outcome
+// that its file states to be forbidden.
+func TestEachClause(t *testing.T) {
+	var tests []*Test
+	for _, dir := range []string{"testdata", "../../docs/litmus"} {
+		list, err := filepath.Glob(filepath.Join(dir, "*.litmus"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, file := range list {
+			src, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			x, err := Read(file, src)
+			if err != nil {
+				t.Fatal(err)
+			}
+			tests = append(tests, x)
+		}
+	}
+	for one := flow.WithoutCoherence; one <= flow.WithoutAcquireFence; one <<= 1 {
+		c := one
+		switch c {
+		case flow.WithoutAtomicity:
+			continue
+		case flow.WithoutPerLocation: // each of the two forbids what the other does
+			c |= flow.WithoutAtomicity
+		}
+		var needs []string
+		for _, x := range tests {
+			x.without = c
+			o, err := x.Axioms(2, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if ok, _ := x.holds(o); !ok {
+				needs = append(needs, x.Name)
+			}
+			if ok, _ := x.holds(o); !ok && x.Quant == Exists {
+				t.Errorf("%s: without %b an outcome is lost", x.File, c)
+			}
+		}
+		if len(needs) == 0 {
+			t.Errorf("no test needs clause %b", c)
+		}
+		t.Logf("%014b: %v", c, needs)
 	}
 }
 

@@ -142,7 +142,7 @@ func (r *reader) head() int {
 }
 
 // A section is what may follow the table of instructions.
-var section = regexp.MustCompile(`(?i)^(~\s*exists|not\s+exists|exists|forall|filter|locations|scopetree|final)\b|^([A-Za-z]\w*)\s*:\s*(global|shared|generic)\b`)
+var section = regexp.MustCompile(`(?i)^(?:(~\s*exists|not\s+exists|exists|forall|filter|locations|scopetree|final)\b|([A-Za-z]\w*)\s*:\s*(global|shared|generic)\b)`)
 
 // table reads the threads and their code, and returns where the next section begins.
 func (r *reader) table(at int) int {

@@ -1,6 +1,10 @@
 package litmus
 
-import "fmt"
+import (
+	"fmt"
+
+	"muster/internal/axiom/flow"
+)
 
 // A Test is a litmus test as its file states it. Addresses are in bytes: word n of memory is
 // at 4n, and aliases (ISA 8.2.2) have addresses of their own behind all words.
@@ -19,7 +23,8 @@ type Test struct {
 	Observed []Term
 	Notes    []string
 
-	where map[string]location
+	where   map[string]location
+	without flow.Clause // of the axioms
 }
 
 // A location is what a name of memory stands for.

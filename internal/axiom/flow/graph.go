@@ -106,7 +106,7 @@ func (g *graph) observe() {
 			}
 		}
 	}
-	for again := true; again; {
+	for again := !g.lacks(WithoutChains); again; {
 		again = false
 		for w := range g.ev {
 			old := g.obs[w]
@@ -136,7 +136,7 @@ func (g *graph) order(sc *relation) bool {
 			if x.thread == y.thread && x.serial < y.serial {
 				g.base.add(a, b)
 			}
-			if x.thread == y.thread {
+			if x.thread == y.thread || g.lacks(WithoutBarriers) {
 				continue
 			}
 			// Barriers (8.9.4; bar.warp.sync: 9.7.13.2).
@@ -199,7 +199,7 @@ func (g *graph) morallyEnds(a, b int) bool {
 func (g *graph) releases(w int) set {
 	var all set
 	e := &g.ev[w]
-	if releases(e.sem) {
+	if releases(e.sem) && !g.lacks(WithoutRelease) {
 		all |= 1 << uint(w)
 	}
 	for f := range g.ev {
@@ -207,7 +207,7 @@ func (g *graph) releases(w int) set {
 		if x.thread != e.thread || x.serial >= e.serial || !releases(x.sem) {
 			continue
 		}
-		if x.kind == fence || x.writes() && g.same(f, w) {
+		if x.kind == fence && !g.lacks(WithoutReleaseFence) || x.writes() && g.same(f, w) && !g.lacks(WithoutReleaseBefore) {
 			all |= 1 << uint(f)
 		}
 	}
@@ -217,7 +217,7 @@ func (g *graph) releases(w int) set {
 func (g *graph) acquires(r int) set {
 	var all set
 	e := &g.ev[r]
-	if acquires(e.sem) {
+	if acquires(e.sem) && !g.lacks(WithoutAcquire) {
 		all |= 1 << uint(r)
 	}
 	for f := range g.ev {
@@ -225,7 +225,7 @@ func (g *graph) acquires(r int) set {
 		if x.thread != e.thread || x.serial <= e.serial || !acquires(x.sem) {
 			continue
 		}
-		if x.kind == fence || x.kind == access && x.result && g.same(f, r) {
+		if x.kind == fence && !g.lacks(WithoutAcquireFence) || x.kind == access && x.result && g.same(f, r) && !g.lacks(WithoutAcquireBehind) {
 			all |= 1 << uint(f)
 		}
 	}
@@ -255,7 +255,7 @@ func (g *graph) cause() {
 		for s := g.obs[w]; s != 0; s &= s - 1 {
 			after |= kept[trailing(s)]
 		}
-		if after == 0 {
+		if after == 0 || g.lacks(WithoutObservation) {
 			continue
 		}
 		for x := range n {
@@ -293,6 +293,9 @@ func (g *graph) plausible() bool {
 func (g *graph) writesIn(r *relation) relation {
 	var c relation
 	var w set
+	if g.lacks(WithoutCoherence) {
+		return c
+	}
 	for i := range g.ev {
 		if g.ev[i].writes() {
 			w |= 1 << uint(i)
@@ -313,7 +316,7 @@ func (g *graph) older(src, w int) bool { return src == initial || src >= 0 && g.
 // consistent reports whether the known part of coherence order satisfies the axioms of
 // ISA 8.10: Coherence (by construction), Atomicity, Causality, SC-per-Location.
 func (g *graph) consistent() bool {
-	return g.reads() && g.perLocation()
+	return g.reads() && (g.lacks(WithoutPerLocation) || g.perLocation())
 }
 
 // reads checks Causality (8.10.6) and Atomicity (8.10.3) for every read.
@@ -328,7 +331,7 @@ func (g *graph) reads() bool {
 			if src == open {
 				continue
 			}
-			if src >= 0 && (g.causal[r].has(src) || g.causal[r].has(r)) {
+			if src >= 0 && !g.lacks(WithoutCausality) && (g.causal[r].has(src) || g.causal[r].has(r)) {
 				return false // it reads a write that follows it
 			}
 			at := e.at + k
@@ -340,10 +343,10 @@ func (g *graph) reads() bool {
 				if !g.older(src, w) {
 					continue
 				}
-				if g.causal[w].has(r) {
+				if g.causal[w].has(r) && !g.lacks(WithoutCausality) {
 					return false // it reads a write older than one that precedes it
 				}
-				if g.morally(r, w) && (e.rmw && e.write && g.co[w].has(r) || g.mixes(e, w)) {
+				if g.morally(r, w) && (e.rmw && e.write && g.co[w].has(r) && !g.lacks(WithoutAtomicity) || g.mixes(e, w)) {
 					return false
 				}
 			}
@@ -366,7 +369,7 @@ func (x *search) judge(s *state) {
 	var sc relation
 	for a := range g.ev {
 		for b := range a {
-			if isSC(&g.ev[a]) && isSC(&g.ev[b]) && g.morally(a, b) {
+			if isSC(&g.ev[a]) && isSC(&g.ev[b]) && g.morally(a, b) && !g.lacks(WithoutFenceSC) {
 				if g.ev[a].thread == g.ev[b].thread {
 					sc.add(b, a)
 				} else {

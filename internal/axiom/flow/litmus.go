@@ -14,6 +14,8 @@ type Test struct {
 	Threads []Thread
 	// Loops bounds a thread's jumps backward: executions with more are left out.
 	Loops int
+	// Without leaves out axioms.
+	Without Clause
 }
 
 // A Thread is the code of one thread, and where it runs: threads of one CTA have one number
@@ -42,7 +44,7 @@ type Execution struct{ g *graph }
 // Executions calls f with each execution that the axioms allow, until f returns false or
 // stop, which is asked now and then, reports true, or more than most graphs were looked at.
 func (t *Test) Executions(most int, stop func() bool, f func(*Execution) bool) (Result, error) {
-	p := &Program{Words: t.Words, Init: t.Init, Aliases: t.Aliases}
+	p := &Program{Words: t.Words, Init: t.Init, Aliases: t.Aliases, without: t.Without}
 	x := &search{p: p, most: most, loops: t.Loops, stop: stop}
 	for i := range t.Threads {
 		h := &t.Threads[i]

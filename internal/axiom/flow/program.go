@@ -20,6 +20,7 @@ type Program struct {
 	// Aliases are the words that virtual addresses from Words on stand for (ISA 8.2.2): a
 	// litmus test has them.
 	Aliases []int
+	without Clause
 }
 
 // A Warp executes its steps with all of its 32 lanes. Warps count from 0 in their CTA.
