@@ -189,10 +189,19 @@ func (r *reader) spaces(at int) int {
 func (r *reader) locations(at int) int {
 	at = r.space(at)
 	end := -1
-	if at < len(r.src) && r.src[at] == '[' {
-		end = strings.IndexByte(r.src[at:], ']')
+	for depth, i := 0, at; i < len(r.src); i++ {
+		switch r.src[i] {
+		case '[':
+			depth++
+		case ']':
+			depth--
+		}
+		if depth == 0 {
+			end = i - at
+			break
+		}
 	}
-	if end < 0 {
+	if end < 1 {
 		r.fail(at, "locations are listed in brackets: [x; P0:r0;]")
 	}
 	c := &conditions{r: r, list: r.tokens(at+1, at+end)}

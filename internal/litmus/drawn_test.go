@@ -60,24 +60,29 @@ func TestDrawn(t *testing.T) {
 	t.Logf("%d compared, %d with outcomes that no interleaving has", whole, weak)
 }
 
-// draw makes a test of two or three threads, from its number.
+// draw makes a test of two to four threads, from its number.
 func draw(seed uint64) string {
 	r := rand.New(rand.NewPCG(seed, 20))
 	pick := func(list ...string) string { return list[r.IntN(len(list))] }
-	n := 2 + r.IntN(2)
+	n := 2 + r.IntN(3)
 	heads, columns := []string{}, [][]string{}
 	bar := r.IntN(4) == 0
+	vectors := machineIsWhole // it performs the elements of a vector in one step
 	for k := range n {
-		cta := r.IntN(2)
+		cta := r.IntN(3)
 		if bar {
 			cta = 0
 		}
-		heads = append(heads, fmt.Sprintf("P%d@cta %d,gpu 0", k, cta))
+		heads = append(heads, fmt.Sprintf("P%d@cta %d,cluster %d,gpu 0", k, cta, cta/2))
 		var code []string
-		for i := range 2 + r.IntN(3) {
-			scope := pick("cta", "gpu", "gpu", "sys")
+		for i := range min(2+r.IntN(3), 6-n) {
+			scope := pick("cta", "cluster", "gpu", "gpu", "sys")
 			at, reg := pick("x", "y", "y"), fmt.Sprintf("r%d", i)
-			switch r.IntN(10) {
+			switch r.IntN(11) {
+			case 10:
+				if vectors {
+					code = append(code, pick("ld.relaxed."+scope+".v2 {"+reg+", r9}, [z]", "st.relaxed."+scope+".v2 [z], {1, 2}"))
+				}
 			case 0, 1, 2:
 				code = append(code, pick("ld.weak", "ld.volatile", "ld.relaxed."+scope, "ld.acquire."+scope)+" "+reg+", "+at)
 			case 3, 4, 5:
@@ -105,7 +110,7 @@ func draw(seed uint64) string {
 		columns = append(columns, code)
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "PTX drawn %d\n{ x=0; y=0; }\n %s ;\n", seed, strings.Join(heads, " | "))
+	fmt.Fprintf(&b, "PTX drawn %d\n{ x=0; y=0; z[2]; }\n %s ;\n", seed, strings.Join(heads, " | "))
 	for i := range 16 {
 		row, any := []string{}, false
 		for _, c := range columns {
@@ -119,7 +124,7 @@ func draw(seed uint64) string {
 			fmt.Fprintf(&b, " %s ;\n", strings.Join(row, " | "))
 		}
 	}
-	b.WriteString("locations [x; y;")
+	b.WriteString("locations [x; y; z[0]; z[1];")
 	for k := range n {
 		fmt.Fprintf(&b, " P%d:r0; P%d:r1; P%d:r2;", k, k, k)
 	}

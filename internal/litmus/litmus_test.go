@@ -164,7 +164,7 @@ func TestReader(t *testing.T) {
 		{head + " atom.relaxed.gpu.sub r0, x, 1 ;\nexists (x == 2 /\\ P0:r0 == 3)", true},
 		{head + " atom.relaxed.gpu.inc r0, x, 3 ;\nexists (x == 0)", true},
 		{head + " LC00: ;\n ld.weak r0, x ;\n beq r0, 3, LC00 ;\nexists (0 == 0)", false},
-		{head + " ld.weak r0, x ;\nlocations [y;]\nfilter (P0:r0 = 4)\nexists true", false},
+		{head + " ld.weak r0, x ;\nlocations [y; [x];]\nfilter (P0:r0 = 4)\nexists true", false},
 		{head + " ld.weak r0, x ; (* no (* other *) row *) // nor this\nexists (x = 3);", true},
 		{head + " mov.u32 r0, y ;\n st.relaxed.gpu [r0], 5 ;\nforall (y = 5)", true},
 		{head + " setp.eq.s32 p1, r2, 7 ;\n @p1 st.global.u32 [y], 1 ;\n @!p1 st.weak x, 1 ;\nforall (y = 1 /\\ x = 3)", true},

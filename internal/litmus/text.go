@@ -5,16 +5,19 @@ import (
 	"strings"
 )
 
+// maxQuestion is how much of a condition stands in the first line.
+const maxQuestion = 300
+
 // Text writes an answer: the verdict in one line, then the outcomes. Those that are asked for
 // are marked, and told: where the condition of exists holds, or that of forall does not. With
 // all each outcome is told.
 func (a *Answer) Text(all bool) string {
 	var b strings.Builder
-	if a.Verdict == Unknown {
-		fmt.Fprintf(&b, "%s: incomplete: %s\n", a.File, a.Question)
-	} else {
-		fmt.Fprintf(&b, "%s: %s: %s\n", a.File, a.Verdict, a.Question)
+	question := a.Question
+	if len(question) > maxQuestion {
+		question = strings.ToValidUTF8(question[:maxQuestion], "") + "…"
 	}
+	fmt.Fprintf(&b, "%s: %s: %s\n", a.File, a.Verdict, question)
 	for i := range a.Outcomes {
 		r := &a.Outcomes[i]
 		mark, asked := " ", r.Holds != (a.quant == Forall)
