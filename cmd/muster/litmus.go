@@ -75,7 +75,7 @@ Exit status: 0 answered, 1 an outcome of a ~exists is allowed or a forall fails,
 	}
 	f := cmd.Flags()
 	k.format.register(f)
-	f.IntVar(&k.o.Loops, "loops", 2, "how often a thread may jump backward: `N`")
+	f.IntVar(&k.o.Loops, "loops", litmus.DefaultLoops, "how often a thread may jump backward: `N`")
 	f.StringVar(&k.engine, "engine", "both", "who answers: `both`, axioms or machine")
 	f.IntVar(&k.o.Limits.Schedules, "schedules", k.o.Limits.Schedules, "runs of the machine a test, at most")
 	f.Int64Var(&k.o.Limits.Steps, "steps", k.o.Limits.Steps, "steps of all runs together, at most")
@@ -234,6 +234,9 @@ func (k *litmusRun) test(name string, sum *litmusSum) error {
 		return nil
 	}
 	sum.add(t, a)
+	if a.Wrong {
+		fmt.Fprintf(k.c.err, "muster: BUG: %s: the axioms and the machine contradict each other; this is a mistake in muster %s, please report it with the test\n", oneLine(name), build())
+	}
 	if k.format == "json" {
 		return nil
 	}

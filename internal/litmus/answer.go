@@ -20,6 +20,9 @@ const (
 	Unknown   Verdict = "incomplete"
 )
 
+// DefaultLoops is how often a thread jumps backward unless more is asked for.
+const DefaultLoops = 2
+
 // Options say how a test is answered.
 type Options struct {
 	Loops  int // how often a thread may jump backward

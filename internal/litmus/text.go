@@ -3,6 +3,9 @@ package litmus
 import (
 	"fmt"
 	"strings"
+	"unicode"
+
+	"muster/report"
 )
 
 // maxQuestion is how much of a condition stands in the first line.
@@ -17,7 +20,7 @@ func (a *Answer) Text(all bool) string {
 	if len(question) > maxQuestion {
 		question = strings.ToValidUTF8(question[:maxQuestion], "") + "…"
 	}
-	fmt.Fprintf(&b, "%s: %s: %s\n", a.File, a.Verdict, question)
+	fmt.Fprintf(&b, "%s: %s: %s\n", visible(a.File), a.Verdict, question)
 	for i := range a.Outcomes {
 		r := &a.Outcomes[i]
 		mark, asked := " ", r.Holds != (a.quant == Forall)
@@ -41,6 +44,16 @@ func (a *Answer) Text(all bool) string {
 		fmt.Fprintf(&b, "  note: %s\n", n)
 	}
 	return b.String()
+}
+
+// visible is a name without what a terminal would take for more.
+func visible(name string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return '?'
+		}
+		return r
+	}, name)
 }
 
 func (a *Answer) values(r *Row) string {
@@ -77,7 +90,11 @@ func (a *Answer) run(b *strings.Builder, r *Row, all bool) {
 		}
 	}
 	if r.Schedule != "" {
-		fmt.Fprintf(b, "      run: muster litmus %s --schedule %s\n", a.File, r.Schedule)
+		loops := ""
+		if a.Loops != DefaultLoops {
+			loops = fmt.Sprintf(" --loops %d", a.Loops)
+		}
+		fmt.Fprintf(b, "      run: muster litmus %s%s --schedule %s\n", report.Quote(a.File), loops, report.Quote(r.Schedule))
 	}
 }
 
