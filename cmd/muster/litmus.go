@@ -222,7 +222,7 @@ func (k *litmusRun) test(name string, sum *litmusSum) error {
 	switch {
 	case errors.As(err, &need):
 		sum.incomplete++
-		a = &litmus.Answer{File: name, Verdict: litmus.Unknown, Needs: []string{need.Error()}}
+		a = &litmus.Answer{File: name, Verdict: litmus.Unknown, Outcomes: []litmus.Row{}, Observed: []string{}, Needs: []string{need.Error()}}
 		sum.list = append(sum.list, a)
 		if k.format != "json" {
 			fmt.Fprintf(k.c.out, "%s: incomplete\n", oneLine(need.Error()))
@@ -230,6 +230,7 @@ func (k *litmusRun) test(name string, sum *litmusSum) error {
 		return nil
 	case err != nil:
 		sum.bad++
+		sum.list = append(sum.list, &litmus.Answer{File: name, Verdict: litmus.Unread, Outcomes: []litmus.Row{}, Observed: []string{}, Error: err.Error()})
 		printError(k.c.err, err)
 		return nil
 	}

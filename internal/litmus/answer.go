@@ -18,6 +18,7 @@ const (
 	Holds     Verdict = "holds"
 	Fails     Verdict = "fails"
 	Unknown   Verdict = "incomplete"
+	Unread    Verdict = "bad input"
 )
 
 // DefaultLoops is how often a thread jumps backward unless more is asked for.
@@ -54,6 +55,8 @@ type Answer struct {
 	Notes []string `json:"notes,omitempty"`
 	Needs []string `json:"needs,omitempty"`
 	Wrong bool     `json:"wrong,omitempty"`
+	// Error is why a file was not read.
+	Error string `json:"error,omitempty"`
 
 	quant Quant
 }
@@ -84,7 +87,7 @@ type Row struct {
 
 // Answer asks both engines.
 func (t *Test) Answer(o Options) (*Answer, error) {
-	a := &Answer{File: t.File, Name: t.Name, Question: t.CondText(), Verdict: Unknown, Loops: o.Loops, Notes: t.Notes, quant: t.Quant}
+	a := &Answer{Observed: []string{}, File: t.File, Name: t.Name, Question: t.CondText(), Verdict: Unknown, Loops: o.Loops, Notes: t.Notes, quant: t.Quant}
 	for i := range t.Observed {
 		a.Observed = append(a.Observed, t.Observed[i].Name)
 	}

@@ -78,7 +78,7 @@ func (o *Outcomes) sort() {
 // hold for.
 func (t *Test) Axioms(loops int, stop func() bool) (*Outcomes, error) {
 	out := &Outcomes{}
-	x := &flow.Test{Words: t.Words, Init: t.Init, Aliases: t.Aliases, Loops: loops, Without: t.without}
+	x := &flow.Test{Words: t.Words, Init: t.Init, Aliases: t.Aliases, Loops: loops, Without: t.without, Free: t.free}
 	if len(t.Aliases) > 0 {
 		x.Words = maxWords
 	}

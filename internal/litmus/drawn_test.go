@@ -36,6 +36,18 @@ func TestDrawn(t *testing.T) {
 			continue
 		}
 		whole++
+		if strings.Contains(text, "beq") {
+			x.free = true
+			free, err := x.Axioms(1, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i := range a.List {
+				if free.Complete && free.find(a.List[i].Values) == nil {
+					t.Errorf("test %d: %v is lost where branches are no dependence\n%s", seed, a.List[i].Values, text)
+				}
+			}
+		}
 		for i := range m.List {
 			if a.find(m.List[i].Values) == nil {
 				t.Errorf("test %d: the machine shows %v, which the axioms forbid\n%s", seed, m.List[i], text)

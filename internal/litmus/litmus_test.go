@@ -102,6 +102,31 @@ func TestEachClause(t *testing.T) {
 	}
 }
 
+// TestFreeBranches makes branches no dependence: then a value may be its own cause by way of
+// what they decide, and by way of data still not.
+func TestFreeBranches(t *testing.T) {
+	for file, want := range map[string]bool{"testdata/lb-control": true, "../../docs/litmus/lb-data": false, "../../docs/litmus/lock": false, "testdata/mp-poll-acquire": false} {
+		src, err := os.ReadFile(file + ".litmus")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, free := range []bool{false, true} {
+			x, err := Read(file, src)
+			if err != nil {
+				t.Fatal(err)
+			}
+			x.free = free
+			o, err := x.Axioms(2, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if ok, sure := x.holds(o); !sure || ok == (free && want) {
+				t.Errorf("%s: branches free %v: %v, %v", file, free, ok, o.List)
+			}
+		}
+	}
+}
+
 // replays runs the schedules of an answer again: each leaves the outcome that it stands by.
 func replays(t *testing.T, x *Test, a *Answer) {
 	t.Helper()

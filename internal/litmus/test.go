@@ -25,6 +25,7 @@ type Test struct {
 
 	where   map[string]location
 	without flow.Clause // of the axioms
+	free    bool        // branches are no dependence
 }
 
 // A location is what a name of memory stands for.

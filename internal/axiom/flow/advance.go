@@ -43,10 +43,15 @@ func (x *search) step(s *state, i int) (moved, ok bool) {
 		case Jump:
 			a, ok := s.know(s.eval(in.Src[0], t))
 			b, ok2 := s.know(s.eval(in.Src[1], t))
+			holds := in.Cmp.holds(a, b)
 			if !ok || !ok2 {
-				return moved, true
+				if t.guess == unguessed {
+					return moved, true
+				}
+				holds = t.guess == goesOn
 			}
-			if !in.Cmp.holds(a, b) {
+			t.guess = unguessed
+			if !holds {
 				if in.Target <= t.pc {
 					if t.loops++; t.loops > x.loops {
 						x.looped = true

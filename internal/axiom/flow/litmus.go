@@ -14,6 +14,9 @@ type Test struct {
 	Threads []Thread
 	// Loops bounds a thread's jumps backward: executions with more are left out.
 	Loops int
+	// Free makes branches no dependence: code behind one may be executed before its condition is
+	// known. That is more than the axioms allow, unless what both ways do is the same.
+	Free bool
 	// Without leaves out axioms.
 	Without Clause
 }
@@ -45,7 +48,7 @@ type Execution struct{ g *graph }
 // stop, which is asked now and then, reports true, or more than most graphs were looked at.
 func (t *Test) Executions(most int, stop func() bool, f func(*Execution) bool) (Result, error) {
 	p := &Program{Words: t.Words, Init: t.Init, Aliases: t.Aliases, without: t.Without}
-	x := &search{p: p, most: most, loops: t.Loops, stop: stop}
+	x := &search{p: p, most: most, loops: t.Loops, stop: stop, free: t.Free}
 	for i := range t.Threads {
 		h := &t.Threads[i]
 		y := thread{gpu: h.GPU, cluster: h.Cluster, cta: h.CTA, warp: i, code: slices.Clone(h.Code)}

@@ -72,6 +72,8 @@ type state struct {
 	clock int
 	trap  bool
 	out   bool
+	// assumed are the ways that branches went before their conditions were known.
+	assumed []assumption
 }
 
 type runner struct {
@@ -83,12 +85,14 @@ type runner struct {
 	in, done   bool
 	stuck      bool
 	loops      int
+	guess      guess // how the branch at hand goes
 }
 
 func (s *state) clone() *state {
 	t := *s
 	t.ev = append(make([]event, 0, len(s.ev)+8), s.ev...)
 	t.th = append([]runner(nil), s.th...)
+	t.assumed = s.assumed[:len(s.assumed):len(s.assumed)]
 	return &t
 }
 
@@ -159,6 +163,8 @@ type search struct {
 	// the search.
 	found func(*graph) bool
 	loops int // bound on a thread's backward jumps
+	// free: branches are no dependence.
+	free bool
 	// looped says that the bound left executions out. stop, if set, is asked now and then.
 	looped bool
 	why    string // of cut
@@ -242,7 +248,7 @@ func (x *search) branch(s *state) {
 		return
 	}
 	g := &graph{p: x.p, th: x.th, state: s}
-	if !g.plausible() {
+	if !s.asAssumed(false) || !g.plausible() || x.free && x.guesses(s) {
 		return
 	}
 	r, word := x.next(s)
@@ -436,7 +442,9 @@ func (x *search) leaf(s *state) {
 			return // a value that is its own cause
 		}
 	}
-	x.judge(s)
+	if s.asAssumed(true) {
+		x.judge(s)
+	}
 }
 
 func (s *state) take(x *search, r, word int) {
