@@ -267,7 +267,11 @@ func (a *Answer) differ(axioms, machine *Outcomes) {
 		a.Notes = append(a.Notes, fmt.Sprintf("%s by load buffering alone (ISA 8.10.4), which the machine does not do: the answer is the axioms'", count(buffering, "outcome comes", "outcomes come")))
 	}
 	if others > 0 {
-		a.Notes = append(a.Notes, fmt.Sprintf("%s: the machine has no such interleaving", count(others, "outcome comes from a read of an older value", "outcomes come from reads of older values")))
+		it := "them"
+		if others == 1 {
+			it = "it"
+		}
+		a.Notes = append(a.Notes, fmt.Sprintf("%s: the machine, which runs interleavings alone, does not have %s, and the answer is the axioms'", count(others, "outcome is that of no interleaving", "outcomes are those of no interleaving"), it))
 	}
 }
 
