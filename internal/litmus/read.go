@@ -284,7 +284,9 @@ func (r *reader) number() {
 	}
 }
 
+// brief is a text for a message: one line, and not long.
 func brief(s string) string {
+	s = strings.Join(strings.Fields(s), " ")
 	if len(s) > 60 {
 		return strings.ToValidUTF8(s[:57], "") + "…"
 	}
