@@ -196,6 +196,7 @@ func TestReader(t *testing.T) {
 		{"PTX a\n{ uint32_t a[2] = {1, 2}; }\n P0 | P1 ;\n ld.relaxed.gpu.v2.u32 {r0, r1}, [a] | st.relaxed.gpu.u32 [a+4], 9 ;\nexists (P0:r0 = 1 /\\ P0:r1 = 9 /\\ a[1] = 9)", true},
 		// herd's: registers for addresses, membar, a tree of scopes.
 		{"GPU_PTX SB\n{ 0:.reg .b64 r1 = x; 0:.reg .b64 r3 = y; 1:.reg .b64 r1 = y; 1:.reg .b64 r3 = x; 0:.reg .s32 r0; x = 0; }\n P0 | P1 ;\n st.cg.s32 [r1], 1 | st.cg.s32 [r1], 1 ;\n membar.gl | membar.gl ;\n ld.cg.s32 r2, [r3] | ld.cg.s32 r2, [r3] ;\nScopeTree(grid(cta(warp P0)) (cta (warp P1)))\nx: global, y: global\n~exists (0:r2=0 /\\ 1:r2=0)", true},
+		{"GPU_PTX MP\n{0:.reg .s32 r0; 0:.reg .b64 r1 = x; 0:.reg .b64 r3 = y;\n1:.reg .s32 r0; 1:.reg .pred p4; 1:.reg .b64 r1 = y; 1:.reg .b64 r3 = x;}\n T0 | T1 ;\n mov.s32 r0,1 | ld.volatile.s32 r0,[r1] ;\n st.cg.s32 [r1],r0 | setp.eq.s32 p4,r0,0 ;\n membar.gl | @p4 bra END ;\n st.volatile.s32 [r3],r0 | membar.gl ;\n | ld.ca.s32 r2,[r3] ;\n | END: ;\nScopeTree (grid(cta(warp T0)) (cta(warp T1)))\n~exists (1:r0=1 /\\ 1:r2=0)", true},
 		{"GPU_PTX SB\n{ 0:r1 = x; 0:r3 = y; 1:r1 = y; 1:r3 = x; }\n P0 | P1 ;\n st.cg.s32 [r1], 1 | st.cg.s32 [r1], 1 ;\n membar.cta | membar.cta ;\n ld.cg.s32 r2, [r3] | ld.cg.s32 r2, [r3] ;\nscopeTree (device (grid (cta (warp P0 P1))))\n~exists (0:r2=0 /\\ 1:r2=0)", true},
 	} {
 		x, err := Read("t", []byte(c.text))
@@ -295,6 +296,33 @@ func after(n int) func() string {
 			return "the time is over"
 		}
 		return ""
+	}
+}
+
+// BenchmarkAnswer answers the tests of testdata by both engines.
+func BenchmarkAnswer(b *testing.B) {
+	list, err := filepath.Glob("testdata/*.litmus")
+	if err != nil || len(list) == 0 {
+		b.Fatal(err)
+	}
+	var tests []*Test
+	for _, file := range list {
+		src, err := os.ReadFile(file)
+		if err != nil {
+			b.Fatal(err)
+		}
+		x, err := Read(file, src)
+		if err != nil {
+			b.Fatal(err)
+		}
+		tests = append(tests, x)
+	}
+	for b.Loop() {
+		for _, x := range tests {
+			if _, err := x.Answer(Options{Loops: DefaultLoops, Limits: DefaultLimits}); err != nil {
+				b.Fatal(err)
+			}
+		}
 	}
 }
 
