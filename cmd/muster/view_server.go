@@ -28,6 +28,13 @@ type pageServer struct {
 	url    string
 }
 
+// requestTime bounds the work for one answer, and answerTime how long a client may take to
+// read it: the page has up to 20 MB, and may come through a tunnel.
+const (
+	requestTime = 30 * time.Second
+	answerTime  = 10 * time.Minute
+)
+
 func newPageServer(page *muster.View) (*pageServer, error) {
 	var html bytes.Buffer
 	if err := page.WriteHTML(&html); err != nil {
@@ -46,7 +53,7 @@ func newPageServer(page *muster.View) (*pageServer, error) {
 // serve answers until the context ends.
 func (s *pageServer) serve(ctx context.Context) error {
 	server := &http.Server{
-		Handler: s, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 16 << 10,
+		Handler: s, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 10 * time.Second, WriteTimeout: answerTime, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 16 << 10,
 		BaseContext: func(net.Listener) context.Context { return ctx },
 	}
 	end := context.AfterFunc(ctx, func() { server.Close() })
