@@ -63,6 +63,8 @@ func flagCompletion(f *pflag.Flag) cobra.CompletionFunc {
 		return oneOf(one.of...)
 	}
 	switch f.Name {
+	case "engine":
+		return oneOf("both", "axioms", "machine")
 	case "fail-on":
 		return oneOf("error", "warning")
 	case "schedule":

@@ -24,7 +24,7 @@ var commandGroups = []helpGroup{
 	{"Check a kernel", []string{"check", "run", "mutate", "merge"}},
 	{"Understand a finding", []string{"explain", "replay", "view", "reduce"}},
 	{"Get a kernel in", []string{"init", "import", "capture"}},
-	{"Look up, and play", []string{"barrier", "coverage", "fmt"}},
+	{"Look up, and play", []string{"litmus", "barrier", "coverage", "fmt"}},
 	{"For agents and editors", []string{"mcp", "lsp"}},
 }
 

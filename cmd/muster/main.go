@@ -234,7 +234,7 @@ what crashes the process, end it by a signal.`,
 	}
 	root.SetVersionTemplate("{{.Version}}\n")
 	root.SetFlagErrorFunc(flagError)
-	root.AddCommand(checkCommand(c), mergeCommand(c), runCommand(c), replayCommand(c), viewCommand(c), reduceCommand(c), mutateCommand(c), explainCommand(c), coverageCommand(c), fmtCommand(c), captureCommand(c), initCommand(c), importCommand(c), barrierCommand(c), lspCommand(c), mcpCommand(c), versionCommand(c))
+	root.AddCommand(checkCommand(c), mergeCommand(c), runCommand(c), replayCommand(c), viewCommand(c), reduceCommand(c), mutateCommand(c), explainCommand(c), coverageCommand(c), fmtCommand(c), captureCommand(c), initCommand(c), importCommand(c), barrierCommand(c), litmusCommand(c), lspCommand(c), mcpCommand(c), versionCommand(c))
 	root.CompletionOptions.HiddenDefaultCmd = false
 	root.AddCommand(docsCommand(root))
 	teach(root)

@@ -44,6 +44,10 @@ func TestScripts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	litmus, err := filepath.Abs("../../docs/litmus")
+	if err != nil {
+		t.Fatal(err)
+	}
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
 		UpdateScripts:       *update,
@@ -54,6 +58,9 @@ func TestScripts(t *testing.T) {
 				e.T().Skip("reduces for long")
 			}
 			if err := os.Symlink(fatbins, filepath.Join(e.WorkDir, "fatbins")); err != nil {
+				return err
+			}
+			if err := os.Symlink(litmus, filepath.Join(e.WorkDir, "tests")); err != nil {
 				return err
 			}
 			return os.Symlink(examples, filepath.Join(e.WorkDir, "examples"))

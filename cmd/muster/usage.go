@@ -142,7 +142,7 @@ var commandAliases = map[string]string{
 	"doc": "explain", "describe": "explain", "why": "explain", "kinds": "explain", "list": "explain",
 	"format": "fmt", "print": "fmt", "parse": "fmt", "record": "capture", "trace": "capture", "profile": "capture",
 	"extract": "import", "unpack": "import", "cuobjdump": "import", "shrink": "reduce", "minimize": "reduce", "minimise": "reduce",
-	"new": "init", "generate": "init", "create": "init", "mutants": "mutate", "mutation": "mutate", "mbarrier": "barrier", "join": "merge", "repeat": "replay", "rerun": "replay",
+	"new": "init", "generate": "init", "create": "init", "mutants": "mutate", "mutation": "mutate", "mbarrier": "barrier", "herd": "litmus", "herd7": "litmus", "dartagnan": "litmus", "join": "merge", "repeat": "replay", "rerun": "replay",
 }
 
 // unknownCommand says which command was likely meant.

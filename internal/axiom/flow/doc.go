@@ -3,12 +3,17 @@
 // whole checks: a launch with a bad outcome must not be reported clean.
 //
 // Package axiom decides which accesses of a litmus test race, over all proxies.
-// This package has only the generic proxy, but tracks data flow: the value of a read
-// may be stored, added, compared, used as an address, decide a branch or end a loop.
+// This package tracks data flow: the value of a read may be stored, added, compared,
+// used as an address, decide a branch or end a loop. Its Programs have only the generic
+// proxy.
 //
 // A Program has warps that execute segments of code in some of their lanes,
 // between barriers. Each lane is a thread of its own: only collectives
 // join lanes (ISA 3.2). PTX emits it as PTX, and Launch describes its launch.
+//
+// A Test is a litmus test, whose threads stand in any CTA, cluster and GPU, with jumps,
+// aliases, the proxies of textures, surfaces and constants, and barriers with a quorum
+// (litmus.go, proxy.go, barrier.go). Package litmus reads such tests from files.
 //
 // # Two semantics
 //
@@ -48,13 +53,17 @@
 //  8. Two unordered weak stores of the same value are not a bad outcome,
 //     though by the letter they race (8.7.1): a check allows them, and says so
 //     (schedules.md, C8).
-//  9. CTAs that wait for each other run together, as schedules.md assumes.
+//  9. A proxy fence counts for accesses by its proxy from its own CTA; from one non-generic
+//     proxy to another both fences are needed, the earlier's first, and between virtual
+//     addresses an alias fence in between (Lustig, Cooksey and Giroux, ISCA 2022; the ISA's
+//     8.9.5 names the alias fence alone).
+//  10. CTAs that wait for each other run together, as schedules.md assumes.
 //
 // # What is not modelled
 //
-// Other proxies and asynchronous operations, mbarriers and cluster barriers, shared
-// memory of another CTA, packed types, elements of 1, 2 or 16 bytes, loops except
-// polls, named barriers with counts, shuffles and votes, and execution after a
+// The asynchronous proxy and its operations, mbarriers and cluster barriers, shared
+// memory of another CTA, packed types, elements of 1, 2 or 16 bytes, in Programs
+// loops except polls and named barriers with counts, shuffles and votes, and execution after a
 // trap.
 //
 // # The campaign

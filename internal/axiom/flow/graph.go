@@ -1,6 +1,8 @@
 package flow
 
 import (
+	"fmt"
+
 	"muster/internal/axiom"
 )
 
@@ -51,10 +53,10 @@ func (g *graph) overlap(a, b int) bool {
 	return x.kind == access && y.kind == access && x.at < y.at+y.words && y.at < x.at+x.words
 }
 
-// same is complete overlap (ISA 8.2.1).
+// same is complete overlap (ISA 8.2.1), by one proxy: a virtual address is like one (8.6).
 func (g *graph) same(a, b int) bool {
 	x, y := &g.ev[a], &g.ev[b]
-	return x.at == y.at && x.words == y.words
+	return x.at == y.at && x.words == y.words && x.proxy == y.proxy && x.virtual == y.virtual
 }
 
 // po is program order (ISA 8.9.1). Elements of a vector are in none (8.2.4).
@@ -75,10 +77,13 @@ func (g *graph) reaches(a, b int) bool {
 }
 
 // morally reports whether two events are morally strong relative to each other
-// (ISA 8.7). All are of the generic proxy here.
+// (ISA 8.7). Fences are of the generic proxy.
 func (g *graph) morally(a, b int) bool {
 	x, y := &g.ev[a], &g.ev[b]
 	if x.kind == access && y.kind == access && !g.same(a, b) {
+		return false
+	}
+	if x.kind == proxyFence || y.kind == proxyFence || (x.proxy != y.proxy) {
 		return false
 	}
 	if x.thread == y.thread {
@@ -102,7 +107,7 @@ func (g *graph) observe() {
 			}
 		}
 	}
-	for again := true; again; {
+	for again := !g.lacks(WithoutChains); again; {
 		again = false
 		for w := range g.ev {
 			old := g.obs[w]
@@ -132,7 +137,7 @@ func (g *graph) order(sc *relation) bool {
 			if x.thread == y.thread && x.serial < y.serial {
 				g.base.add(a, b)
 			}
-			if x.thread == y.thread {
+			if x.thread == y.thread || g.lacks(WithoutBarriers) {
 				continue
 			}
 			// Barriers (8.9.4; bar.warp.sync: 9.7.13.2).
@@ -151,6 +156,9 @@ func (g *graph) order(sc *relation) bool {
 }
 
 func (g *graph) meet(x, y *event) bool {
+	if x.met != y.met {
+		return false
+	}
 	return x.group == y.group && x.bar == y.bar && g.th[x.thread].meets(&g.th[y.thread], x.group)
 }
 
@@ -192,7 +200,7 @@ func (g *graph) morallyEnds(a, b int) bool {
 func (g *graph) releases(w int) set {
 	var all set
 	e := &g.ev[w]
-	if releases(e.sem) {
+	if releases(e.sem) && !g.lacks(WithoutRelease) {
 		all |= 1 << uint(w)
 	}
 	for f := range g.ev {
@@ -200,7 +208,7 @@ func (g *graph) releases(w int) set {
 		if x.thread != e.thread || x.serial >= e.serial || !releases(x.sem) {
 			continue
 		}
-		if x.kind == fence || x.writes() && g.same(f, w) {
+		if x.kind == fence && !g.lacks(WithoutReleaseFence) || x.writes() && g.same(f, w) && !g.lacks(WithoutReleaseBefore) {
 			all |= 1 << uint(f)
 		}
 	}
@@ -210,7 +218,7 @@ func (g *graph) releases(w int) set {
 func (g *graph) acquires(r int) set {
 	var all set
 	e := &g.ev[r]
-	if acquires(e.sem) {
+	if acquires(e.sem) && !g.lacks(WithoutAcquire) {
 		all |= 1 << uint(r)
 	}
 	for f := range g.ev {
@@ -218,7 +226,7 @@ func (g *graph) acquires(r int) set {
 		if x.thread != e.thread || x.serial <= e.serial || !acquires(x.sem) {
 			continue
 		}
-		if x.kind == fence || x.kind == access && x.result && g.same(f, r) {
+		if x.kind == fence && !g.lacks(WithoutAcquireFence) || x.kind == access && x.result && g.same(f, r) && !g.lacks(WithoutAcquireBehind) {
 			all |= 1 << uint(f)
 		}
 	}
@@ -237,7 +245,7 @@ func (g *graph) cause() {
 			continue
 		}
 		for s := g.base[x]; s != 0; s &= s - 1 {
-			if y := trailing(s); g.overlap(x, y) {
+			if y := trailing(s); g.overlap(x, y) && g.preserved(x, y) {
 				kept.add(x, y)
 			}
 		}
@@ -248,7 +256,7 @@ func (g *graph) cause() {
 		for s := g.obs[w]; s != 0; s &= s - 1 {
 			after |= kept[trailing(s)]
 		}
-		if after == 0 {
+		if after == 0 || g.lacks(WithoutObservation) {
 			continue
 		}
 		for x := range n {
@@ -286,6 +294,9 @@ func (g *graph) plausible() bool {
 func (g *graph) writesIn(r *relation) relation {
 	var c relation
 	var w set
+	if g.lacks(WithoutCoherence) {
+		return c
+	}
 	for i := range g.ev {
 		if g.ev[i].writes() {
 			w |= 1 << uint(i)
@@ -306,7 +317,7 @@ func (g *graph) older(src, w int) bool { return src == initial || src >= 0 && g.
 // consistent reports whether the known part of coherence order satisfies the axioms of
 // ISA 8.10: Coherence (by construction), Atomicity, Causality, SC-per-Location.
 func (g *graph) consistent() bool {
-	return g.reads() && g.perLocation()
+	return g.reads() && (g.lacks(WithoutPerLocation) || g.perLocation())
 }
 
 // reads checks Causality (8.10.6) and Atomicity (8.10.3) for every read.
@@ -321,7 +332,7 @@ func (g *graph) reads() bool {
 			if src == open {
 				continue
 			}
-			if src >= 0 && (g.causal[r].has(src) || g.causal[r].has(r)) {
+			if src >= 0 && !g.lacks(WithoutCausality) && (g.causal[r].has(src) || g.causal[r].has(r)) {
 				return false // it reads a write that follows it
 			}
 			at := e.at + k
@@ -333,10 +344,10 @@ func (g *graph) reads() bool {
 				if !g.older(src, w) {
 					continue
 				}
-				if g.causal[w].has(r) {
+				if g.causal[w].has(r) && !g.lacks(WithoutCausality) {
 					return false // it reads a write older than one that precedes it
 				}
-				if g.morally(r, w) && (e.rmw && e.write && g.co[w].has(r) || g.mixes(e, w)) {
+				if g.morally(r, w) && (e.rmw && e.write && g.co[w].has(r) && !g.lacks(WithoutAtomicity) || g.mixes(e, w)) {
 					return false
 				}
 			}
@@ -350,91 +361,6 @@ func (g *graph) mixes(e *event, w int) bool {
 	return e.words == 2 && (e.src[0] == w || e.src[1] == w)
 }
 
-// perLocation is Sequential Consistency per Location (8.10.5): among overlapping
-// operations that are pairwise morally strong, program order and communication order form
-// no cycle.
-func (g *graph) perLocation() bool {
-	n := len(g.ev)
-	var com relation
-	var any set
-	for a := range n {
-		x := &g.ev[a]
-		if x.kind != access {
-			continue
-		}
-		for b := range n {
-			y := &g.ev[b]
-			if a == b || y.kind != access || !g.overlap(a, b) || !g.morally(a, b) {
-				continue
-			}
-			if g.po(a, b) || g.communicates(a, b) {
-				com.add(a, b)
-				any |= 1 << uint(a)
-			}
-		}
-	}
-	// Usually there is no cycle at all.
-	all := com
-	if all.close(n) {
-		return true
-	}
-	path := make([]int, 1, 8)
-	for s := any; s != 0; s &= s - 1 {
-		path[0] = trailing(s)
-		if g.cycle(&com, path) {
-			return false
-		}
-	}
-	return true
-}
-
-// communicates is communication order (8.9.7).
-func (g *graph) communicates(a, b int) bool {
-	x, y := &g.ev[a], &g.ev[b]
-	if x.writes() && y.writes() && g.co[a].has(b) {
-		return true
-	}
-	for k := range y.words {
-		if x.writes() && y.read && y.src[k] == a {
-			return true
-		}
-	}
-	if x.read && y.writes() {
-		for k := range x.words {
-			at := x.at + k
-			if at >= y.at && at < y.at+y.words && x.src[k] != b && g.older(x.src[k], b) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// cycle searches for a path from the last event of path back to its first, through events
-// that are morally strong with all events on the path.
-func (g *graph) cycle(com *relation, path []int) bool {
-	next := com[path[len(path)-1]]
-	if next.has(path[0]) {
-		return true
-	}
-step:
-	for s := next; s != 0; s &= s - 1 {
-		y := trailing(s)
-		if y < path[0] {
-			continue // each cycle is found from its least event
-		}
-		for _, x := range path {
-			if x == y || !g.morally(x, y) {
-				continue step
-			}
-		}
-		if g.cycle(com, append(path[:len(path):len(path)], y)) {
-			return true
-		}
-	}
-	return false
-}
-
 // judge enumerates the orders of fence.sc, and for each the coherence orders that the
 // axioms allow.
 func (x *search) judge(s *state) {
@@ -444,7 +370,7 @@ func (x *search) judge(s *state) {
 	var sc relation
 	for a := range g.ev {
 		for b := range a {
-			if isSC(&g.ev[a]) && isSC(&g.ev[b]) && g.morally(a, b) {
+			if isSC(&g.ev[a]) && isSC(&g.ev[b]) && g.morally(a, b) && !g.lacks(WithoutFenceSC) {
 				if g.ev[a].thread == g.ev[b].thread {
 					sc.add(b, a)
 				} else {
@@ -461,10 +387,7 @@ func isSC(e *event) bool { return e.kind == fence && e.sem == axiom.SC }
 // fences orders each two morally strong fence.sc (ISA 8.9.3). An order that contradicts
 // causality makes base causality cyclic (8.10.2).
 func (x *search) fences(g *graph, sc *relation, open [][2]int) {
-	if x.end || x.cut {
-		return
-	}
-	if !g.order(sc) {
+	if x.over() || !g.order(sc) {
 		return
 	}
 	for len(open) > 0 && (g.base[open[0][0]].has(open[0][1]) || g.base[open[0][1]].has(open[0][0])) {
@@ -479,7 +402,7 @@ func (x *search) fences(g *graph, sc *relation, open [][2]int) {
 		return
 	}
 	if x.graph++; x.graph > x.most {
-		x.cut = true
+		x.cut, x.why = true, fmt.Sprintf("there are more than %d executions", x.most)
 		return
 	}
 	g.sc = *sc
@@ -502,7 +425,7 @@ func (x *search) fences(g *graph, sc *relation, open [][2]int) {
 
 // cohere orders the remaining pairs of writes, in every way that the axioms allow.
 func (x *search) cohere(g *graph, pairs [][2]int) {
-	if x.end || !g.consistent() {
+	if x.over() || !g.consistent() {
 		return
 	}
 	for len(pairs) > 0 && (g.co[pairs[0][0]].has(pairs[0][1]) || g.co[pairs[0][1]].has(pairs[0][0])) {

@@ -160,18 +160,18 @@ func (x *interleaver) local(w *world, i int) {
 		case Move:
 			t.regs[in.Dst[0]] = apply(in.Op, value(in.Src[0], &t.regs), value(in.Src[1], &t.regs))
 		case Fence:
-		case jump:
+		case Jump:
 			if !in.Cmp.holds(value(in.Src[0], &t.regs), value(in.Src[1], &t.regs)) {
-				t.pc = in.target
+				t.pc = in.Target
 				continue
 			}
-		case barrier:
+		case Meet:
 			t.in = true
 			continue
 		case Trap:
 			x.out.Trap, t.done, w.wrong = true, true, true
 			continue
-		case halt:
+		case Halt:
 			t.done = true
 			// Registers that are never read again are dropped from the state.
 			t.regs = [MaxRegs]uint32{}
@@ -198,7 +198,7 @@ func (x *interleaver) open(w *world) {
 			var all []int
 			for j := range w.th {
 				if w.th[j].in && x.th[j].meets(&x.th[i], b.group) {
-					if c := &x.th[j].code[w.th[j].pc]; c.group == b.group && c.bar == b.bar {
+					if c := &x.th[j].code[w.th[j].pc]; c.group == b.group && c.Bar == b.Bar {
 						all = append(all, j)
 					}
 				}

@@ -17,6 +17,10 @@ type Program struct {
 	// Init are the first words of global memory initially; others are zeros.
 	Init  []uint32
 	Warps []Warp
+	// Aliases are the words that virtual addresses from Words on stand for (ISA 8.2.2): a
+	// litmus test has them.
+	Aliases []int
+	without Clause
 }
 
 // A Warp executes its steps with all of its 32 lanes. Warps count from 0 in their CTA.
@@ -64,9 +68,10 @@ const (
 
 	// The rest is only for threads.
 
-	jump // unless Src[0] Cmp Src[1]
-	barrier
-	halt
+	Jump       // to Target, unless Src[0] Cmp Src[1]
+	Meet       // at a barrier
+	ProxyFence // fence.proxy of Proxy
+	Halt
 )
 
 // An Op is an operation on two values.
@@ -81,11 +86,18 @@ const (
 	Xor
 	Min
 	Max
+	Inc // 0 if the first is at least the second, else one more
+	IsEq
+	IsNe
+	IsLess
+	IsNotLess
+	IsLower
+	IsNotLower
 	Exch // for Atom: the second
 	Cas  // for Atom: Src[0] is compared, Src[1] stored
 )
 
-// A Cmp is an unsigned comparison.
+// A Cmp is a comparison, unsigned if its name does not say otherwise.
 type Cmp uint8
 
 const (
@@ -93,6 +105,8 @@ const (
 	Ne
 	Lt
 	Ge
+	Less // Lt of signed values
+	NotLess
 )
 
 func (c Cmp) holds(a, b uint32) bool {
@@ -103,6 +117,10 @@ func (c Cmp) holds(a, b uint32) bool {
 		return a != b
 	case Lt:
 		return a < b
+	case Less:
+		return int32(a) < int32(b)
+	case NotLess:
+		return int32(a) >= int32(b)
 	}
 	return a >= b
 }
@@ -128,6 +146,7 @@ type Instr struct {
 	Scope  axiom.Scope
 	Shared bool
 	At     Value // word
+	Bytes  bool  // At is in bytes
 	// Wide elements have 8 bytes, and two registers or values, low before high. N is the
 	// number of elements; 0 means 1.
 	Wide bool
@@ -146,12 +165,31 @@ type Instr struct {
 	Tries int
 	Traps bool
 
-	target  int // of jump
-	bar     int // of barrier: its index within its group
+	// Of an access, or of a ProxyFence: the method of access (ISA 8.6).
+	Proxy Proxy
+
+	Target int // of Jump
+	// Of a Meet of a litmus test: its barrier, whose number in Src[0], if there is one, is
+	// part of its name; after how many arrivals it opens, 0 for none that it waits for; and
+	// whether it only arrives.
+	Bar     int
+	Quorum  int
+	Arrives bool
+
 	group   int
-	members int  // participants; 0: no waiting
-	split   bool // no waiting here, and no order
+	members int // participants; 0: no waiting
 }
+
+// A Proxy is a method of access to memory (ISA 8.6).
+type Proxy uint8
+
+const (
+	Generic Proxy = iota
+	Texture
+	Surface
+	Constant
+	Alias // of a ProxyFence: between virtual addresses of one location
+)
 
 func (i *Instr) elements() int { return max(i.N, 1) }
 
@@ -164,8 +202,8 @@ func (i *Instr) width() int {
 
 // A thread is one lane with its code, straight except for jumps.
 type thread struct {
-	gpu, cta, warp, lane int
-	code                 []Instr
+	gpu, cluster, cta, warp, lane int
+	code                          []Instr
 }
 
 // threads lists the lanes with code, each with its code.
@@ -183,7 +221,7 @@ func (p *Program) threads() ([]thread, error) {
 		}
 		for l := range 32 {
 			if lanes[l] {
-				t := thread{cta: warp.CTA, warp: warp.Index, lane: l}
+				t := thread{cluster: warp.CTA / max(p.Cluster, 1), cta: warp.CTA, warp: warp.Index, lane: l}
 				t.flatten(warp)
 				all = append(all, t)
 			}
@@ -195,7 +233,7 @@ func (p *Program) threads() ([]thread, error) {
 	for i := range all {
 		for k := range all[i].code {
 			c := &all[i].code[k]
-			if c.Kind == barrier {
+			if c.Kind == Meet {
 				c.members = 0
 				for j := range all {
 					if all[j].meets(&all[i], c.group) {
@@ -212,10 +250,11 @@ func (p *Program) threads() ([]thread, error) {
 const (
 	ofCTA = iota
 	ofWarp
+	named // of a litmus test: see Meet
 )
 
 func (t *thread) meets(u *thread, group int) bool {
-	return t.cta == u.cta && (group == ofCTA || t.warp == u.warp)
+	return t.cta == u.cta && (group != ofWarp || t.warp == u.warp)
 }
 
 func (t *thread) flatten(w *Warp) {
@@ -229,14 +268,14 @@ func (t *thread) flatten(w *Warp) {
 				}
 			}
 		case Barrier:
-			t.code = append(t.code, Instr{Kind: barrier, group: ofCTA, bar: count[ofCTA]})
+			t.code = append(t.code, Instr{Kind: Meet, group: ofCTA, Bar: count[ofCTA]})
 			count[ofCTA]++
 		case WarpSync:
-			t.code = append(t.code, Instr{Kind: barrier, group: ofWarp, bar: count[ofWarp]})
+			t.code = append(t.code, Instr{Kind: Meet, group: ofWarp, Bar: count[ofWarp]})
 			count[ofWarp]++
 		}
 	}
-	t.code = append(t.code, Instr{Kind: halt})
+	t.code = append(t.code, Instr{Kind: Halt})
 }
 
 // append adds code for one lane. A poll that gives up and continues becomes that many
@@ -263,17 +302,17 @@ func (t *thread) append(code []Instr, lane uint32) {
 
 func (t *thread) branch(in Instr, lane uint32) {
 	at := len(t.code)
-	t.code = append(t.code, Instr{Kind: jump, Src: in.Src, Cmp: in.Cmp})
+	t.code = append(t.code, Instr{Kind: Jump, Src: in.Src, Cmp: in.Cmp})
 	t.append(in.Body, lane)
 	if len(in.Else) > 0 {
 		over := len(t.code)
-		t.code = append(t.code, Instr{Kind: jump, Src: []Value{V(0), V(0)}, Cmp: Ne})
-		t.code[at].target = len(t.code)
+		t.code = append(t.code, Instr{Kind: Jump, Src: []Value{V(0), V(0)}, Cmp: Ne})
+		t.code[at].Target = len(t.code)
 		t.append(in.Else, lane)
-		t.code[over].target = len(t.code)
+		t.code[over].Target = len(t.code)
 		return
 	}
-	t.code[at].target = len(t.code)
+	t.code[at].Target = len(t.code)
 }
 
 func (t *thread) tries(in Instr) {
@@ -285,19 +324,19 @@ func (t *thread) tries(in Instr) {
 		if k < in.Tries-1 || in.Traps {
 			out = append(out, len(t.code))
 			// It jumps out if the comparison holds.
-			t.code = append(t.code, Instr{Kind: jump, Src: []Value{R(in.Dst[0]), in.Want}, Cmp: in.Cmp.not()})
+			t.code = append(t.code, Instr{Kind: Jump, Src: []Value{R(in.Dst[0]), in.Want}, Cmp: in.Cmp.not()})
 		}
 	}
 	if in.Traps {
 		t.code = append(t.code, Instr{Kind: Trap})
 	}
 	for _, i := range out {
-		t.code[i].target = len(t.code)
+		t.code[i].Target = len(t.code)
 	}
 }
 
 func (c Cmp) not() Cmp {
-	return [...]Cmp{Eq: Ne, Ne: Eq, Lt: Ge, Ge: Lt}[c]
+	return [...]Cmp{Eq: Ne, Ne: Eq, Lt: Ge, Ge: Lt, Less: NotLess, NotLess: Less}[c]
 }
 
 func apply(o Op, a, b uint32) uint32 {
@@ -318,6 +357,17 @@ func apply(o Op, a, b uint32) uint32 {
 		return min(a, b)
 	case Max:
 		return max(a, b)
+	case Inc:
+		if a >= b {
+			return 0
+		}
+		return a + 1
+	case IsEq, IsNe, IsLess, IsNotLess, IsLower, IsNotLower:
+		c := [...]Cmp{Eq, Ne, Less, NotLess, Lt, Ge}[o-IsEq]
+		if c.holds(a, b) {
+			return 1
+		}
+		return 0
 	}
 	return b
 }
@@ -371,6 +421,9 @@ func (p *Program) size(shared bool) uint32 {
 // within reports whether an access of in at a word stays in its memory.
 func (p *Program) within(in *Instr, at uint32) bool {
 	n := uint32(in.elements() * in.width())
+	if at >= uint32(p.Words) && at-uint32(p.Words) < uint32(len(p.Aliases)) && !in.Shared {
+		return n == 1
+	}
 	size := p.size(in.Shared)
 	return at < size && size-at >= n && at%n == 0
 }
@@ -380,6 +433,9 @@ func (p *Program) within(in *Instr, at uint32) bool {
 func (p *Program) place(cta int, shared bool, word uint32) int {
 	if shared {
 		return p.Words + cta*p.Shared + int(word)
+	}
+	if i := int(word) - p.Words; i >= 0 && i < len(p.Aliases) {
+		return p.Aliases[i]
 	}
 	return int(word)
 }
@@ -391,11 +447,11 @@ func releases(s axiom.Sem) bool { return s == axiom.Release || s == axiom.AcqRel
 
 // includes reports whether scope s of thread a includes thread b.
 func (p *Program) includes(s axiom.Scope, a, b *thread) bool {
-	switch n := max(p.Cluster, 1); s {
+	switch s {
 	case axiom.CTA:
 		return a.cta == b.cta
 	case axiom.Cluster:
-		return a.cta/n == b.cta/n
+		return a.cluster == b.cluster
 	case axiom.GPU:
 		return a.gpu == b.gpu
 	}

@@ -24,6 +24,9 @@ type event struct {
 	strong, read, write, rmw bool
 	result                   bool // a read operation (ISA 8.4: not red)
 	at, words                int  // places
+	proxy                    Proxy
+	virtual                  int // 0, or the alias by which a place is accessed
+	pc                       int
 	src                      [2]int
 	since                    [2]int // for an open source: it becomes ready after this time; -1: not yet considered
 	op                       Op
@@ -34,8 +37,9 @@ type event struct {
 	poll, stuck bool
 	cmp         Cmp
 	want        uint32
-	// Of a barrier.
-	group, bar int
+	// Of a barrier: met is the generation that a barrier of a litmus test is part of, counting
+	// from 1, 0 if none yet.
+	group, bar, quorum, met int
 }
 
 type eventKind uint8
@@ -45,6 +49,7 @@ const (
 	fence
 	arrive
 	pass
+	proxyFence
 )
 
 // An expr is a value that may depend on reads. With b it is an operation, else a
@@ -67,22 +72,27 @@ type state struct {
 	clock int
 	trap  bool
 	out   bool
+	// assumed are the ways that branches went before their conditions were known.
+	assumed []assumption
 }
 
 type runner struct {
 	pc, serial int
 	regs       [MaxRegs]*expr
 	bar        int // index of the current barrier
+	at         int // its event, + 1
 	wait       int // the read whose poll the thread waits for, + 1
 	in, done   bool
 	stuck      bool
 	loops      int
+	guess      guess // how the branch at hand goes
 }
 
 func (s *state) clone() *state {
 	t := *s
 	t.ev = append(make([]event, 0, len(s.ev)+8), s.ev...)
 	t.th = append([]runner(nil), s.th...)
+	t.assumed = s.assumed[:len(s.assumed):len(s.assumed)]
 	return &t
 }
 
@@ -153,10 +163,17 @@ type search struct {
 	// the search.
 	found func(*graph) bool
 	loops int // bound on a thread's backward jumps
-	graph int
-	cut   bool
-	end   bool
-	err   error
+	// free: branches are no dependence.
+	free bool
+	// looped says that the bound left executions out. stop, if set, is asked now and then.
+	looped bool
+	why    string // of cut
+	stop   func() bool
+	graph  int
+	states int
+	cut    bool
+	end    bool
+	err    error
 }
 
 func (x *search) prepare() {
@@ -168,11 +185,11 @@ func (x *search) prepare() {
 			for pc := len(code) - 1; pc >= 0; pc-- {
 				in := &code[pc]
 				old := may[pc]
-				if in.Kind != halt {
+				if in.Kind != Halt {
 					may[pc] |= may[pc+1]
 				}
-				if in.Kind == jump {
-					may[pc] |= may[in.target]
+				if in.Kind == Jump {
+					may[pc] |= may[in.Target]
 				}
 				if k := in.Kind; k == Store || k == Atom || k == Red || k == Poll && in.By != Load {
 					may[pc] |= x.written(i, in)
@@ -188,11 +205,15 @@ func (x *search) written(i int, in *Instr) uint64 {
 	if in.At.Reg > 0 {
 		return ^uint64(0)
 	}
-	if !x.p.within(in, in.At.Const) {
+	at := in.At.Const
+	if in.Bytes {
+		at /= 4
+	}
+	if !x.p.within(in, at) {
 		return 0
 	}
 	n := in.elements() * in.width()
-	return (1<<n - 1) << x.p.place(x.th[i].cta, in.Shared, in.At.Const)
+	return (1<<n - 1) << x.p.place(x.th[i].cta, in.Shared, at)
 }
 
 const (
@@ -209,25 +230,32 @@ func (x *search) run() {
 	x.branch(&state{p: x.p, th: make([]runner, len(x.th)), clock: 1})
 }
 
+// over reports whether the search has ended. It asks stop now and then.
+func (x *search) over() bool {
+	if x.states++; x.stop != nil && x.states%64 == 0 && x.stop() {
+		x.cut, x.why = true, Stopped
+	}
+	return x.end || x.cut || x.err != nil
+}
+
 // branch continues from a state in every way.
 func (x *search) branch(s *state) {
-	if x.end || x.cut || x.err != nil {
-		return
-	}
-	if !x.advance(s) {
+	if x.over() || !x.advance(s) {
 		return
 	}
 	if len(s.ev) > maxEvents {
-		x.cut = true
+		x.cut, x.why = true, fmt.Sprintf("an execution has more than %d events", maxEvents)
 		return
 	}
 	g := &graph{p: x.p, th: x.th, state: s}
-	if !g.plausible() {
+	if !s.asAssumed(false) || !g.plausible() || x.free && x.guesses(s) {
 		return
 	}
 	r, word := x.next(s)
 	if r < 0 {
-		x.leaf(s)
+		if !x.gather(s) {
+			x.leaf(s)
+		}
 		return
 	}
 	e := &s.ev[r]
@@ -390,185 +418,6 @@ func (x *search) later(s *state, r, word int) bool {
 	return false
 }
 
-// advance advances every thread as far as possible. It returns false if the execution is
-// to be dropped.
-func (x *search) advance(s *state) bool {
-	for again := true; again; {
-		again = false
-		for i := range s.th {
-			moved, ok := x.step(s, i)
-			if !ok {
-				return false
-			}
-			again = again || moved
-		}
-		again = x.meet(s) || again
-	}
-	return true
-}
-
-func (x *search) step(s *state, i int) (moved, ok bool) {
-	t := &s.th[i]
-	for !t.done && !t.in {
-		if len(s.ev) > maxEvents {
-			return false, true
-		}
-		in := &x.th[i].code[t.pc]
-		switch in.Kind {
-		case Move:
-			a, b := s.eval(in.Src[0], t), s.eval(in.Src[1], t)
-			v := &expr{op: in.Op, a: a, b: b}
-			if k, known := s.know(v); known {
-				v = constant(k)
-			}
-			t.regs[in.Dst[0]] = v
-		case Fence:
-			t.serial++
-			s.ev = append(s.ev, event{thread: i, serial: t.serial, kind: fence, sem: in.Sem, scope: in.Scope})
-		case jump:
-			a, ok := s.know(s.eval(in.Src[0], t))
-			b, ok2 := s.know(s.eval(in.Src[1], t))
-			if !ok || !ok2 {
-				return moved, true
-			}
-			if !in.Cmp.holds(a, b) {
-				if in.target <= t.pc {
-					if t.loops++; t.loops > x.loops {
-						return false, false
-					}
-				}
-				t.pc, moved = in.target, true
-				continue
-			}
-		case barrier:
-			bar := in.bar
-			if len(in.Src) > 0 { // the barrier's number, in litmus tests
-				v, known := s.know(s.eval(in.Src[0], t))
-				if !known {
-					return moved, true
-				}
-				bar = bar<<8 + int(v) + 1
-			}
-			t.serial++
-			s.ev = append(s.ev, event{thread: i, serial: t.serial, kind: arrive, group: in.group, bar: bar})
-			t.bar = bar
-			if !in.split {
-				t.in = true
-				return true, true
-			}
-		case Trap:
-			s.trap, t.done = true, true
-			return true, true
-		case halt:
-			t.done = true
-			return true, true
-		default:
-			if t.wait > 0 {
-				// Its poll ends with the value read.
-				if _, known := s.loaded(t.wait-1, 0); !known {
-					return moved, true
-				}
-				t.wait = 0
-				break
-			}
-			at, known := s.know(s.eval(in.At, t))
-			if !known {
-				return moved, true
-			}
-			if !x.p.within(in, at) {
-				s.out, t.done = true, true
-				return true, true
-			}
-			want, known := s.know(s.eval(in.Want, t))
-			if in.Kind == Poll && !known {
-				return moved, true
-			}
-			x.enter(s, i, in, at, want)
-			moved = true
-			if in.Kind == Poll {
-				return true, true
-			}
-		}
-		t.pc++
-		moved = true
-	}
-	return moved, true
-}
-
-// enter adds the events of an access.
-func (x *search) enter(s *state, i int, in *Instr, at, want uint32) {
-	t := &s.th[i]
-	t.serial++
-	kind := in.Kind
-	if kind == Poll {
-		kind = in.By
-	}
-	n := in.width()
-	first := len(s.ev)
-	for el := range in.elements() {
-		e := event{
-			thread: i, serial: t.serial, sem: in.Sem, scope: in.Scope, strong: strong(in.Sem),
-			read: kind != Store, write: kind != Load, rmw: kind == Atom || kind == Red, result: kind == Load || kind == Atom,
-			at: x.p.place(x.th[i].cta, in.Shared, at) + el*n, words: n, op: in.Op,
-			src: [2]int{open, open}, since: [2]int{-1, -1},
-		}
-		if in.Sem == axiom.Volatile { // ISA 8.4.2
-			e.sem, e.scope = axiom.Relaxed, axiom.Sys
-		}
-		if e.rmw {
-			for _, v := range in.Src {
-				e.args = append(e.args, s.eval(v, t))
-			}
-		} else if e.write {
-			for k := range n {
-				e.val[k] = s.eval(in.Src[el*n+k], t)
-			}
-		}
-		if in.Kind == Poll && el == 0 {
-			e.poll, e.cmp, e.want = true, in.Cmp, want
-			t.wait = first + 1
-		}
-		s.ev = append(s.ev, e)
-	}
-	if kind == Load || kind == Atom {
-		for k := range in.elements() * n {
-			t.regs[in.Dst[k]] = &expr{event: first + k/n + 1, word: k % n}
-		}
-	}
-	s.settle()
-}
-
-// meet opens barriers that all participants have reached.
-func (x *search) meet(s *state) bool {
-	opened := false
-	for i := range s.th {
-		if !s.th[i].in {
-			continue
-		}
-		b := &x.th[i].code[s.th[i].pc]
-		var all []int
-		for j := range s.th {
-			if s.th[j].in && x.th[j].meets(&x.th[i], b.group) {
-				if c := &x.th[j].code[s.th[j].pc]; c.group == b.group && c.bar == b.bar {
-					all = append(all, j)
-				}
-			}
-		}
-		if len(all) < b.members {
-			continue
-		}
-		for _, j := range all {
-			t := &s.th[j]
-			t.serial++
-			s.ev = append(s.ev, event{thread: j, serial: t.serial, kind: pass, group: b.group, bar: t.bar})
-			t.in = false
-			t.pc++
-		}
-		opened = true
-	}
-	return opened
-}
-
 // leaf completes a state in which only the polls that never end are undecided: each reads
 // the last write of its word for ever.
 func (x *search) leaf(s *state) {
@@ -593,7 +442,9 @@ func (x *search) leaf(s *state) {
 			return // a value that is its own cause
 		}
 	}
-	x.judge(s)
+	if s.asAssumed(true) {
+		x.judge(s)
+	}
 }
 
 func (s *state) take(x *search, r, word int) {

@@ -1,9 +1,6 @@
-package flow
+package litmus
 
-import (
-	"strings"
-	"testing"
-)
+import "testing"
 
 // published are the litmus tests that the ISA prints, in a notation of their own, with
 // variants that it mentions, and a few well-known ones. A condition is about all
@@ -206,58 +203,14 @@ exists (P0:r0 == 1 /\ P1:r1 == 1 /\ P2:r2 == 2)`, false},
 
 func TestPublished(t *testing.T) {
 	for _, c := range published {
-		l, err := readLitmus("PTX " + c.name + c.text)
+		x, err := Read(c.name, []byte("PTX "+c.name+c.text))
 		if err != nil {
 			t.Errorf("%s: %v", c.name, err)
 			continue
 		}
-		got, err := l.holds()
-		if err != nil || got != c.want {
-			t.Errorf("%s: %v, %v; want %v%s", c.name, got, err, c.want, c.text)
-		}
-	}
-}
-
-// TestReader checks which litmus tests the reader accepts and which it refuses.
-func TestReader(t *testing.T) {
-	const head = "PTX t\n\"text\"\n{ x=3; y=0; P0:r2=7; }\n P0@cta 0,gpu 0 ;\n"
-	for _, c := range []struct {
-		body string
-		want bool
-	}{
-		{" ld.weak r0, x ;\nexists (P0:r0 == 3)", true},
-		{" ld.weak r0, x ;\nexists (0:r0 = 3 /\\ P0:r2 == 7)", true},
-		{" ld.weak r0, x ;\n~exists (P0:r0 == 3)", false},
-		{" ld.weak r0, x ;\nforall (P0:r0 == 4 \\/ ~(x != 3))", true},
-		{" ld r0, 5 ;\n sub r0, r0, r2 ;\n st.weak y, r0 ;\nexists (y == 4294967294)", true},
-		{" ble r2, 7, LC00 ;\n st.weak y, 1 ;\n LC00: ;\nforall (y == 0)", true},
-		{" bgt r2, 7, LC00 ;\n st.weak y, 1 ;\n LC00: ;\nforall (y == 1)", true},
-		{" red.relaxed.gpu.add x, 4 ;\nexists (x == 7)", true},
-		{" atom.relaxed.gpu.sub r0, x, 1 ;\nexists (x == 2 /\\ P0:r0 == 3)", true},
-		{" LC00: ;\n ld.weak r0, x ;\n beq r0, 3, LC00 ;\nexists (0 == 0)", false},
-	} {
-		l, err := readLitmus(head + c.body)
-		if err != nil {
-			t.Errorf("%s: %v", c.body, err)
-			continue
-		}
-		if got, err := l.holds(); err != nil || got != c.want {
-			t.Errorf("%s: %v, %v", c.body, got, err)
-		}
-	}
-	for _, c := range []struct{ body, say string }{
-		{" ld.weak r0 ;\nexists (x == 0)", "instruction"},
-		{" suld.weak r0, x ;\nexists (x == 0)", "instruction"},
-		{" fence.proxy.alias ;\nexists (x == 0)", "instruction"},
-		{" ld.odd.gpu r0, x ;\nexists (x == 0)", "instruction"},
-		{" ld.relaxed r0, x ;\nexists (x == 0)", "instruction"},
-		{" goto LC07 ;\nexists (x == 0)", "label"},
-		{" ld.weak r0, x ;\nexists (z == 0)", "condition"},
-		{" ld.weak r0, x ;\nexists (x == 0", "parenthesis"},
-		{" ld.weak r0, x ;", "condition"},
-	} {
-		if _, err := readLitmus(head + c.body); err == nil || !strings.Contains(err.Error(), c.say) {
-			t.Errorf("%s: %v, want an error of the %s", c.body, err, c.say)
+		a, err := x.Answer(Options{Loops: 2, Limits: DefaultLimits})
+		if err != nil || a.OK != c.want || a.Verdict == Unknown || a.Wrong {
+			t.Errorf("%s: %+v, %v; want %v%s", c.name, a, err, c.want, c.text)
 		}
 	}
 }
