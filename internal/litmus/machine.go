@@ -4,8 +4,10 @@ import (
 	"encoding/binary"
 	"fmt"
 
+	"muster/internal/coherence"
 	"muster/internal/explore"
 	"muster/internal/machine"
+	"muster/internal/order"
 	"muster/ptx"
 )
 
@@ -84,23 +86,48 @@ func (t *Test) ended(m *machine.Machine, out *Outcomes) ([]uint32, bool) {
 
 // executions calls end at the end of each execution of a launch, with the schedule that
 // repeats it, and tells whether these were all. It is the only place that knows what an
-// execution of the machine is: today, an interleaving.
+// execution of the machine is: a strong access may take any version of its word that causality
+// order leaves open. An execution is followed to its end, too, if it has a data race, but there
+// weak accesses have interleavings alone, so that with one these are not all.
 func executions(m *machine.Machine, l Limits, stop func() bool, end func(m *machine.Machine, schedule string)) explore.Coverage {
+	shape := m.Shape()
+	races := false
+	start := m.Fork(nil, nil)
+	start.KeepVersions()
 	space := &explore.Space{
-		Fork:  func(o machine.Observer) *machine.Machine { return m.Fork(o, nil) },
-		Watch: func() explore.Watcher { return ending(end) },
-		Stop:  stop,
+		Fork: func(o machine.Observer) *machine.Machine { return start.Fork(o, nil) },
+		Watch: func() explore.Watcher {
+			t := order.New(order.Config{Shape: shape, Executions: true})
+			return &watcher{order: t, words: coherence.NewRun(t, m.Program().HasBarriers()), races: &races, end: end}
+		},
+		Allows: func(w explore.Watcher, m *machine.Machine, c machine.Choice) bool {
+			return w.(*watcher).words.Allows(m, c)
+		},
+		Stop: stop,
 	}
-	return explore.NewSearch(space, explore.Limits{Schedules: l.Schedules, Steps: l.Steps, Length: l.Length}).Run(stop)
+	c := explore.NewSearch(space, explore.Limits{Schedules: l.Schedules, Steps: l.Steps, Length: l.Length}).Run(stop)
+	if c.Complete && races {
+		c.Complete, c.Why = false, "an execution has a data race: weak accesses return what was written last"
+	}
+	return c
 }
 
-// ending is a watcher that looks at the end of a run alone.
-type ending func(m *machine.Machine, schedule string)
+// A watcher follows causality order, and looks at the end of a run.
+type watcher struct {
+	order *order.Tracker
+	words *coherence.Run
+	races *bool
+	end   func(m *machine.Machine, schedule string)
+}
 
-func (ending) Observe(*machine.Machine, *machine.Event) {}
+func (w *watcher) Observe(m *machine.Machine, ev *machine.Event) {
+	w.words.Observe(m, ev)
+	w.order.Observe(m, ev)
+}
 
-func (f ending) End(m *machine.Machine, path []machine.Choice) {
-	f(m, explore.Schedule{Policy: explore.Latest, Prefix: path}.String())
+func (w *watcher) End(m *machine.Machine, path []machine.Choice) {
+	*w.races = *w.races || w.order.Found() > 0 || len(w.words.Whole()) > 0
+	w.end(m, explore.Schedule{Policy: explore.Latest, Prefix: path}.String())
 }
 
 // machine makes the machine of a kernel, about to begin.
