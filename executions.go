@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"muster/internal/executions"
+	"muster/internal/explore"
 	"muster/internal/rules"
 	"muster/internal/trial"
 	"muster/report"
@@ -16,9 +17,11 @@ import (
 // looseText is the gap of load buffering.
 const looseText = "by the letter of the memory model this access could take part in load buffering (ISA 8.10.4): a read that returns what is only written because of it; executions of that kind were not looked at"
 
-// executes explores executions, if that is what the verdict lacks.
+// executes explores executions, if that is what the verdict lacks: interleavings do not decide, or
+// there are too many of them. Of these, all orders of accesses to a word that show in no value
+// are one execution.
 func (c *checking) executes() {
-	if c.Wrong() || !slices.ContainsFunc(c.Gaps, func(g rules.Gap) bool { return g.Executions }) || !c.settlesByExecutions() {
+	if c.Wrong() || !c.settlesByExecutions() {
 		return
 	}
 	c.tell("an exploration of executions that are no interleavings")
@@ -52,13 +55,18 @@ func (c *checking) executes() {
 // settlesByExecutions reports whether the accesses that leave the verdict open are those of
 // threads to words of memory: others have no versions.
 func (c *checking) settlesByExecutions() bool {
+	lacks := !c.coverage.Complete && (explore.Spent(c.coverage.Why) || explore.TooLong(c.coverage.Why))
 	for _, g := range c.Gaps {
-		if g.PC < 0 || !g.Executions {
+		if !g.Executions {
+			return false
+		}
+		lacks = true
+		if g.PC < 0 {
 			continue
 		}
 		if in := c.subject.Program.Inst(g.PC); in == nil || in.Op != "ld" && in.Op != "st" && in.Op != "atom" && in.Op != "red" || in.Form != nil && in.Form.Async != "none" {
 			return false
 		}
 	}
-	return true
+	return lacks
 }

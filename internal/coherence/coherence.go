@@ -34,6 +34,7 @@ type Run struct {
 	words   map[machine.Word]*word
 	list    []*word
 	fences  []fence
+	settled int // of the tracker's ChosenFences
 	nodes   []node
 	loose   []int32
 	whole   []int32
@@ -67,11 +68,10 @@ type read struct {
 	update  bool
 }
 
-// A fence is a fence.sc.
+// A fence is a fence.sc, at its moment in the order for any reason.
 type fence struct {
 	order.Moment
-	control order.Moment
-	scope   machine.Scope
+	pc int32
 }
 
 // A node is a strong access of a lane.
@@ -107,9 +107,10 @@ func NewRun(t *order.Tracker, barriers bool) *Run {
 
 // Observe takes the next event.
 func (r *Run) Observe(m *machine.Machine, ev *machine.Event) {
+	r.chosen()
 	switch {
 	case ev.Kind == machine.EvFence && ev.Fence == machine.FenceMemory && ev.Sem == machine.SC:
-		r.fence(ev)
+		r.fences = append(r.fences, fence{r.control.Order.Moment(ev, ev.Mask), ev.PC})
 	case ev.Kind == machine.EvAccess && ev.Sem != machine.Weak && ev.Proxy == machine.Generic:
 		for k := ev.Mask; k != 0; k &= k - 1 {
 			r.access(m, ev, bits.TrailingZeros32(k)&31)
@@ -212,19 +213,18 @@ func (r *Run) buffers(ev *machine.Event, lane int, w *word) {
 	}
 }
 
-// fence takes a fence.sc: one that precedes it for a reason that causality order has no part in
-// could come after it in Fence-SC order, against the order of the steps.
-func (r *Run) fence(ev *machine.Event) {
-	for k := ev.Mask; k != 0; k &= k - 1 {
-		lane := bits.TrailingZeros32(k) & 31
-		for i := range r.fences {
-			f := &r.fences[i]
-			if r.controls(ev, lane, f.control) && r.order.Known(ev.CTA, ev.Warp, lane, f.Moment) == 0 {
-				r.loosens(ev.PC)
-			}
+// chosen notes, of the fence.sc whose order is that of their steps alone, those of which the first
+// precedes the second for a reason that causality order has no part in: it could come after it in
+// Fence-SC order, against the order of the steps.
+func (r *Run) chosen() {
+	list := r.order.ChosenFences()
+	for ; r.settled < len(list); r.settled++ {
+		c := list[r.settled]
+		prior, cur := &r.fences[c.Prior], &r.fences[c.Cur]
+		if r.control.Order.Known(cur.CTA, cur.Warp, bits.TrailingZeros32(cur.Lanes), prior.Moment) != 0 {
+			r.loosens(cur.pc)
 		}
 	}
-	r.fences = append(r.fences, fence{r.order.Moment(ev, ev.Mask), r.control.Order.Moment(ev, ev.Mask), ev.Scope})
 }
 
 func (r *Run) loosens(pc int32) {
@@ -235,7 +235,10 @@ func (r *Run) loosens(pc int32) {
 
 // Loose returns the instructions at which an execution may go on in another way that is not
 // built: reads that could read a later write, and fence.sc that could come before earlier ones.
-func (r *Run) Loose() []int32 { return r.loose }
+func (r *Run) Loose() []int32 {
+	r.chosen()
+	return r.loose
+}
 
 // Whole returns the vector accesses, and those of packed types, of which an element could have
 // taken an older version: elements are not let differ.

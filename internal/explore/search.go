@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/bits"
 	"slices"
+	"strings"
 
 	"muster/internal/machine"
 )
@@ -178,6 +179,11 @@ func (s *Search) spent() string {
 		return SpentSteps
 	}
 	return ""
+}
+
+// Spent reports whether a Why says that a budget ran out.
+func Spent(why string) bool {
+	return strings.HasPrefix(why, SpentSchedules) || strings.HasPrefix(why, SpentSteps)
 }
 
 // tooLong is the Why of a search with a run that was cut short.

@@ -24,10 +24,18 @@ type Versions interface {
 
 // An scMade is a fence.sc that was executed, and what precedes it.
 type scMade struct {
+	n     int // which fence.sc of the run it is
 	cta   int32
 	scope machine.Scope
 	clk   clock
 }
+
+// A Chosen is two morally strong fence.sc, by their numbers in the run, whose order nothing but
+// that of their steps gives.
+type Chosen struct{ Prior, Cur int }
+
+// ChosenFences returns the pairs so far, in the order of the later ones.
+func (t *Tracker) ChosenFences() []Chosen { return t.chosen }
 
 // loosely reports whether the strong access at hand is to a word whose versions are not in the
 // order of the steps; then observation order is not followed through turns (observe.go), which
@@ -102,9 +110,13 @@ func (t *Tracker) inOrder(c *cta, ev *machine.Event, mask uint32) bool {
 		if g.mask&mask == 0 {
 			continue
 		}
+		was := g.know.gen.clone()
 		for k := range t.made {
 			f := &t.made[k]
 			if need := t.needed(f.cta, c.index); f.scope >= need && ev.Scope >= need {
+				if !was.covers(&f.clk) {
+					t.chosen = append(t.chosen, Chosen{f.n, t.fencesSC})
+				}
 				news = g.know.join(&know{gen: f.clk}) || news
 			}
 		}
@@ -113,7 +125,7 @@ func (t *Tracker) inOrder(c *cta, ev *machine.Event, mask uint32) bool {
 	for i := range w.groups {
 		g := &w.groups[i]
 		if in := g.mask & mask; in != 0 {
-			f := scMade{cta: c.index, scope: ev.Scope}
+			f := scMade{n: t.fencesSC, cta: c.index, scope: ev.Scope}
 			f.clk.join(&g.know.gen)
 			if upto != 0 {
 				c.markKnown(&f.clk, ev.Warp, in, upto)
@@ -121,5 +133,6 @@ func (t *Tracker) inOrder(c *cta, ev *machine.Event, mask uint32) bool {
 			t.made = append(t.made, f)
 		}
 	}
+	t.fencesSC++
 	return news
 }

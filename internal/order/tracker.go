@@ -88,6 +88,8 @@ type Tracker struct {
 	fenced   bool     // fence.sc operations are noted: fencesc.go
 	reds     bool     // there were reductions: unseen.go
 	made     []scMade // with Config.Executions
+	chosen   []Chosen
+	fencesSC int
 
 	// Scratch of the event at hand; never part of the state.
 	mem  Memory
@@ -224,7 +226,8 @@ func (t *Tracker) Clone() *Tracker {
 	d.locs = t.locs.clone()
 	d.found = t.found.clone()
 	d.fences = append([]FenceNote(nil), t.fences...)
-	d.made = slices.Clip(t.made)
+	t.made, t.chosen = slices.Clip(t.made), slices.Clip(t.chosen)
+	d.made, d.chosen = t.made, t.chosen
 	d.ac, d.tmp, d.buf, d.gone, d.set, d.over, d.alike = access{}, know{}, nil, nil, nil, nil, repeats{off: t.alike.off}
 	return &d
 }
