@@ -775,7 +775,7 @@ func (t *trace) keep(at int, x *touch) {
 // stands for all accesses that it comes after, a read for reads.
 func (t *trace) uncovered(list []toucher, by *toucher) []toucher {
 	x := by.touch
-	if x.role == adds {
+	if x.role == adds || x.word {
 		return list
 	}
 	out := list[:0]

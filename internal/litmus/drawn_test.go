@@ -17,7 +17,7 @@ var (
 // forbid, and each outcome of an execution that is an interleaving (and once it is whole, of each
 // that is no load buffering).
 func TestDrawn(t *testing.T) {
-	weak, whole := 0, 0
+	weak, whole, races := 0, 0, 0
 	for seed := *drawnFrom; seed < *drawnFrom+*drawn; seed++ {
 		text := draw(seed)
 		x, err := Read(fmt.Sprintf("test %d", seed), []byte(text))
@@ -32,10 +32,14 @@ func TestDrawn(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%v\n%s", err, text)
 		}
-		if !a.Complete || !m.Complete {
+		if !a.Complete || !m.Complete && m.Why != raced {
 			continue
 		}
-		whole++
+		if m.Complete {
+			whole++
+		} else {
+			races++ // what it shows is allowed all the same
+		}
 		if strings.Contains(text, "beq") {
 			x.free = true
 			free, err := x.Axioms(1, nil)
@@ -57,19 +61,19 @@ func TestDrawn(t *testing.T) {
 		for i := range a.List {
 			o := &a.List[i]
 			shown := m.find(o.Values) != nil
-			if (o.Sequential || machineIsWhole && !o.Buffers) && !shown {
+			if (o.Sequential || m.Complete && !o.Buffers) && !shown {
 				t.Errorf("test %d: the machine lacks %v\n%s", seed, o.Values, text)
 			}
-			stale = stale || !shown
+			stale = stale || shown && !o.Sequential
 		}
 		if stale {
 			weak++
 		}
 	}
-	if n := int(*drawn); whole < n*9/10 || weak < n/20 {
-		t.Errorf("of %d tests %d were compared, and %d have outcomes that no interleaving has", *drawn, whole, weak)
+	if n := int(*drawn); whole < n/4 || whole+races < n*9/10 || weak < n/20 {
+		t.Errorf("of %d tests %d were compared, %d with races in part, and in %d the machine shows outcomes that no interleaving has", *drawn, whole, races, weak)
 	}
-	t.Logf("%d compared, %d with outcomes that no interleaving has", whole, weak)
+	t.Logf("%d compared, %d with races in part, %d with outcomes that no interleaving has", whole, races, weak)
 }
 
 // draw makes a test of two to four threads, from its number.
@@ -79,7 +83,7 @@ func draw(seed uint64) string {
 	n := 2 + r.IntN(3)
 	heads, columns := []string{}, [][]string{}
 	bar := r.IntN(4) == 0
-	vectors := machineIsWhole // it performs the elements of a vector in one step
+	const vectors = false // the machine performs the elements of a vector in one step
 	for k := range n {
 		cta := r.IntN(3)
 		if bar {

@@ -87,46 +87,72 @@ func (t *Test) ended(m *machine.Machine, out *Outcomes) ([]uint32, bool) {
 // executions calls end at the end of each execution of a launch, with the schedule that
 // repeats it, and tells whether these were all. It is the only place that knows what an
 // execution of the machine is: a strong access may take any version of its word that causality
-// order leaves open. An execution is followed to its end, too, if it has a data race, but there
-// weak accesses have interleavings alone, so that with one these are not all.
+// order leaves open. An execution with a data race ends there; of a test that has some, all
+// interleavings run, too, and are its outcomes as far as the machine has them.
 func executions(m *machine.Machine, l Limits, stop func() bool, end func(m *machine.Machine, schedule string)) explore.Coverage {
-	shape := m.Shape()
-	races := false
+	x := &explorer{end: end}
 	start := m.Fork(nil, nil)
 	start.KeepVersions()
-	space := &explore.Space{
-		Fork: func(o machine.Observer) *machine.Machine { return start.Fork(o, nil) },
-		Watch: func() explore.Watcher {
-			t := order.New(order.Config{Shape: shape, Executions: true})
-			return &watcher{order: t, words: coherence.NewRun(t, m.Program().HasBarriers()), races: &races, end: end}
-		},
-		Allows: func(w explore.Watcher, m *machine.Machine, c machine.Choice) bool {
-			return w.(*watcher).words.Allows(m, c)
-		},
-		Stop: stop,
+	c := x.explore(start, l, stop)
+	if !x.races || !c.Complete {
+		return c
 	}
-	c := explore.NewSearch(space, explore.Limits{Schedules: l.Schedules, Steps: l.Steps, Length: l.Length}).Run(stop)
-	if c.Complete && races {
-		c.Complete, c.Why = false, "an execution has a data race: weak accesses return what was written last"
+	x.plain = true
+	if c = x.explore(m, l, stop); c.Complete {
+		c.Complete, c.Why = false, raced
 	}
 	return c
 }
 
-// A watcher follows causality order, and looks at the end of a run.
+// raced is the Why of a test whose outcomes may not be all.
+const raced = "an execution has a data race, behind which the machine has interleavings alone"
+
+// An explorer explores the executions of a test, or (plain) its interleavings.
+type explorer struct {
+	end          func(m *machine.Machine, schedule string)
+	plain, races bool
+}
+
+func (x *explorer) explore(start *machine.Machine, l Limits, stop func() bool) explore.Coverage {
+	space := &explore.Space{
+		Fork: func(o machine.Observer) *machine.Machine { return start.Fork(o, nil) },
+		Watch: func() explore.Watcher {
+			w := &watcher{explorer: x}
+			if !x.plain {
+				w.order = order.New(order.Config{Shape: start.Shape(), Executions: true})
+				w.words = coherence.NewRun(w.order, start.Program().HasBarriers())
+			}
+			return w
+		},
+		Stop: stop,
+	}
+	if !x.plain {
+		space.Allows = func(w explore.Watcher, m *machine.Machine, c machine.Choice) bool {
+			return w.(*watcher).words.Allows(m, c)
+		}
+	}
+	return explore.NewSearch(space, explore.Limits{Schedules: l.Schedules, Steps: l.Steps, Length: l.Length}).Run(stop)
+}
+
+// A watcher follows causality order, unless plain, and looks at the end of a run.
 type watcher struct {
+	*explorer
 	order *order.Tracker
 	words *coherence.Run
-	races *bool
-	end   func(m *machine.Machine, schedule string)
 }
 
 func (w *watcher) Observe(m *machine.Machine, ev *machine.Event) {
-	w.words.Observe(m, ev)
-	w.order.Observe(m, ev)
+	if !w.plain {
+		w.words.Observe(m, ev)
+		w.order.Observe(m, ev)
+	}
 }
 
 func (w *watcher) End(m *machine.Machine, path []machine.Choice) {
-	*w.races = *w.races || w.order.Found() > 0 || len(w.words.Whole()) > 0
+	if !w.plain && (w.order.Found() > 0 || len(w.words.Whole()) > 0) {
+		w.races = true
+		return
+	}
 	w.end(m, explore.Schedule{Policy: explore.Latest, Prefix: path}.String())
 }
 
