@@ -161,7 +161,7 @@ func (p *tab) until(t testing.TB, expression string) {
 	defer cancel()
 	_, err := chromedp.Run(ctx, chromedp.Evaluate[bool](`new Promise((done) => { const look = () => (`+expression+`) ? done(true) : requestAnimationFrame(look); look(); })`, chromedp.EvalAwaitPromise))
 	if err != nil {
-		t.Fatalf("%s never comes true: %v\nthe page says %q at step %s, threw %q", expression, err, p.text(t, `document.getElementById("words").textContent + document.getElementById("note").textContent`), p.text(t, `document.getElementById("step").value`), p.thrown)
+		t.Fatalf("%s never comes true: %v\nthe page says %q at step %s, threw %q", expression, err, p.text(t, `["words", "note"].map((id) => document.getElementById(id)?.textContent ?? "").join("")`), p.text(t, `document.getElementById("step")?.value`), p.thrown)
 	}
 }
 
