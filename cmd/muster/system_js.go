@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -34,6 +35,13 @@ func system(c *console, root *cobra.Command) {
 		})
 	}
 }
+
+const (
+	// apart is the time between two lines of progress: a page shows the last one.
+	apart = time.Second
+	// defaultMemory leaves room below what WebAssembly's addresses reach, which is 4 GiB.
+	defaultMemory = 2 << 30
+)
 
 var errNoServer = errors.New("a browser has no server for the page: write it with --html FILE")
 
