@@ -228,16 +228,14 @@ Exit status: 0 clean, 1 findings (or a wrong result), 2 bad input, 3 incomplete:
 something was not modelled, a limit ran out, or an interrupt (or SIGTERM) came; 4
 muster failed: its output could not be written, or a BUG. A second interrupt, and
 what crashes the process, end it by a signal.`,
-		Version:       version(debug.ReadBuildInfo()),
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
-	root.SetVersionTemplate("{{.Version}}\n")
 	root.SetFlagErrorFunc(flagError)
-	root.AddCommand(checkCommand(c), mergeCommand(c), runCommand(c), replayCommand(c), viewCommand(c), reduceCommand(c), mutateCommand(c), explainCommand(c), coverageCommand(c), fmtCommand(c), captureCommand(c), initCommand(c), importCommand(c), barrierCommand(c), lspCommand(c), mcpCommand(c), versionCommand(c))
+	root.AddCommand(checkCommand(c), mergeCommand(c), runCommand(c), replayCommand(c), viewCommand(c), reduceCommand(c), mutateCommand(c), explainCommand(c), coverageCommand(c), fmtCommand(c), initCommand(c), barrierCommand(c), versionCommand(c))
 	root.CompletionOptions.HiddenDefaultCmd = false
-	root.AddCommand(docsCommand(root))
+	system(c, root)
 	teach(root)
-	completes(root)
+	versions(root)
 	return root
 }
