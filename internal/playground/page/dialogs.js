@@ -15,8 +15,7 @@ export function open(title, ...children) {
   return dialog;
 }
 
-/** @param {string} version of the command */
-export function help(version) {
+export function help() {
   const keys = el("dl.facts");
   for (const [k, what] of KEYS) keys.append(el("dt", {}, el("kbd", {}, k)), el("dd", {}, what));
   const p = (text) => el("p", {}, text);
@@ -24,7 +23,7 @@ export function help(version) {
     p("Muster runs PTX kernels for Hopper and Blackwell on a model of the machine, and proves that what threads and asynchronous copies share is ordered, or shows what is missing between which two lines. Here the command itself runs, compiled to WebAssembly: no GPU, no server, and nothing that you type leaves this page."),
     p("Check looks for findings in every schedule. Run executes and compares with what the launch file expects. Step shows the run in a page: lanes, barriers, registers and memory, step by step. Scripts of barrier operations are played command by command."),
     p("A launch file says what to run: the PTX, the grid, buffers and arguments. ‘Launch file’ makes one from the kernel’s parameters, with ??? where only you know; or say it by flags, as --grid 1 --block 128 --buffer 'in=f32[64]:iota' --arg in."),
-    el("h3", {}, "Keys"), keys, p("A kernel larger than the limits of time and memory below is for the command on a machine: there it has all cores, and is several times as fast."), el("p.quiet", {}, version ? `Built from ${version}.` : ""));
+    el("h3", {}, "Keys"), keys, p("A kernel larger than the limits of time and memory below is for the command on a machine: there it has all cores, and is several times as fast."));
 }
 
 /** Asks for a name. @param {string} title @param {string} value @param {(name: string) => string} bad why a name will not do @returns {Promise<string>} "" if none is given */

@@ -5,6 +5,9 @@ import { el, link } from "./dom.js";
 /** A larger table is not made: what lies between common ends counts as changed. */
 const LARGEST = 4_000_000, AROUND = 3;
 
+/** A line without the remark by which the catalogue points at a place. @param {string} line */
+const code = (line) => line.replace(/\s*\/\/ <- here$/, "");
+
 /**
  * Pairs up equal lines.
  * @param {string[]} a @param {string[]} b
@@ -38,7 +41,7 @@ export function compare(a, b) {
  */
 export function show(left, right, names, jump, first) {
   const number = (n, open) => (n < 0 ? "" : open ? link(String(n + 1), () => jump(n + 1), `Go to line ${n + 1}`) : n + 1);
-  const a = left.split("\n"), b = right.split("\n"), pairs = compare(a, b), near = new Set();
+  const a = left.split("\n"), b = right.split("\n"), pairs = compare(a.map(code), b.map(code)), near = new Set();
   pairs.forEach(([x, y], k) => {
     if (x < 0 || y < 0) for (let d = -AROUND; d <= AROUND; d++) near.add(k + d);
   });

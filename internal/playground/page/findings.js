@@ -65,9 +65,15 @@ function finding(f, acts, wide) {
     el("div.row", {}, wide ? el("button", { type: "button", click: () => acts.step(f.id) }, "Step through it") : null, el("span.quiet", {}, [f.count > 1 ? `${f.count} times in this schedule` : "", f.seen ? `seen in ${counted(f.seen, "schedule")}` : "", f.schedule ? `shown in ${clip(f.schedule, 60)}` : ""].filter(Boolean).join("; "))));
 }
 
+/** The last line, which the verdict's badge begins. @param {*} r */
+function summary(r) {
+  const text = String(r.summary ?? r.error?.text ?? "");
+  return text.startsWith(`${r.verdict}: `) ? text.slice(r.verdict.length + 2) : text;
+}
+
 /** One report. @param {*} r @param {Acts} acts @param {boolean} wide */
 function one(r, acts, wide) {
-  const found = list(r.findings), out = [el("p.verdict", {}, el("span", { class: `badge ${/^\w+$/.test(r.verdict) ? r.verdict : ""}` }, r.verdict), el("span", {}, clip(r.summary ?? r.error?.text ?? "", 1000)))];
+  const found = list(r.findings), out = [el("p.verdict", {}, el("span", { class: `badge ${/^\w+$/.test(r.verdict) ? r.verdict : ""}` }, r.verdict), el("span", {}, clip(summary(r), 1000)))];
   out.push(...found.slice(0, MOST).map((f) => finding(f, acts, wide)));
   if (found.length > MOST) out.push(el("p", {}, `and ${found.length - MOST} more, which the tab Report has`));
   const more = (name, items) => (items.length ? [el("h3", {}, name), el("ul.more", {}, ...items.slice(0, 40).map((x) => el("li", {}, x)))] : []);
@@ -88,5 +94,5 @@ export function show(answer, acts) {
   }
   const all = reports(answer), single = all.length === 1;
   if (single) return one(all[0], acts, true);
-  return [el("p.verdict", {}, el("span", { class: `badge ${/^\w+$/.test(answer.verdict) ? answer.verdict : ""}` }, answer.verdict), el("span", {}, clip(answer.summary ?? "", 1000))), ...all.flatMap((r, i) => [el("h3", {}, `Launch ${i + 1}: ${clip(r.launch?.kernel ?? "", 200)}`), ...one(r, acts, true)])];
+  return [el("p.verdict", {}, el("span", { class: `badge ${/^\w+$/.test(answer.verdict) ? answer.verdict : ""}` }, answer.verdict), el("span", {}, clip(summary(answer), 1000))), ...all.flatMap((r, i) => [el("h3", {}, `Launch ${i + 1}: ${clip(r.launch?.kernel ?? "", 200)}`), ...one(r, acts, true)])];
 }

@@ -24,7 +24,6 @@ export class Library {
     if (!response.ok) throw new Error(`the library cannot be loaded: the host answers ${response.status}`);
     const data = await response.json();
     this.groups = data.groups;
-    this.version = data.version;
     byId("shelves").replaceChildren(...this.groups.map((g, i) => this.shelf(g, i === 0)));
   }
 
@@ -51,7 +50,7 @@ export class Library {
       if (pair && !item.wrong) continue;
       const what = pair ? item.kind : item.name;
       const tone = item.severity ?? (item.wrong ? "error" : "clean");
-      const row = el("li.item", { title: clip(item.text ?? "", 400) }, this.button(item, el("span", {}, el(`span.dot${/^[a-z]+$/.test(tone) ? `.${tone}` : ""}`, { "aria-hidden": "true" }), clip(what, 120)), pair ? `${what}: wrong kernel` : what));
+      const row = el("li.item", { title: clip(item.text ?? "", 400) }, this.button(item, el("span.title", {}, el(`span.dot${/^[a-z]+$/.test(tone) ? `.${tone}` : ""}`, { "aria-hidden": "true" }), el("span", {}, clip(what, 120))), pair ? `${what}: wrong kernel` : what));
       if (pair) row.append(this.button(item, "wrong", `${what}: wrong kernel`, ".twin"), this.button(pair, "right", `${what}: right kernel`, ".twin"));
       this.rows.push({ e: row, ids: pair ? [item.id, pair.id] : [item.id], text: `${what} ${item.name} ${item.text ?? ""}`.toLowerCase(), group: list });
       list.append(row);

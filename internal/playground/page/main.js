@@ -122,13 +122,13 @@ async function command(what, args, input, keep) {
   const limit = { "10s": 10, "1m": 60, "10m": 600 }[byId("limit-time").value], began = performance.now();
   busy(true, what);
   const clock = setInterval(() => byId("words").dataset.line === undefined && say(`${what} ${Math.round((performance.now() - began) / 1000)} s`), 1000);
-  const late = setTimeout(() => engine.stop(), (limit + 30) * 1000); // the command minds its limit; this is for when it cannot
+  const late = setTimeout(() => engine.stop(), (limit * 1.1 + 5) * 1000); // the command minds its limit; this is for when it cannot
   try {
     const result = await engine.run(args, input, keep, (line) => {
       byId("words").dataset.line = "";
       say(line);
     });
-    say(`${what.replace(/ing .*$/, "ed")} in ${((performance.now() - began) / 1000).toFixed(2)} s.`);
+    say(`${what.replace(/…$/, "")}: done in ${((performance.now() - began) / 1000).toFixed(2)} s.`);
     return result;
   } catch (e) {
     if (e instanceof Stopped) say(`Stopped after ${((performance.now() - began) / 1000).toFixed(1)} s: nothing is decided.`);
@@ -157,7 +157,7 @@ function launch() {
   try {
     const flags = split(byId("flags").value), has = (f) => flags.some((a) => a === f || a.startsWith(`${f}=`));
     const limits = ["time", "memory"].flatMap((l) => (has(`--limit-${l}`) ? [] : [`--limit-${l}`, byId(`limit-${l}`).value]));
-    return [`./${work.entry}`, ...flags, ...limits];
+    return [work.entry, ...flags, ...limits];
   } catch (e) {
     say(`${e.message[0].toUpperCase()}${e.message.slice(1)}.`, true);
     return undefined;
@@ -180,13 +180,13 @@ async function check() {
   if (answer.answer === null || typeof answer.answer !== "object") answer.answer = undefined;
   answer.open(answer.answer ? "findings" : "report");
   answer.mark();
-  if (answer.answer) say(`${answer.answer.verdict}: ${answer.answer.summary ?? answer.answer.error?.text ?? ""} (${(r.ms / 1000).toFixed(2)} s)`);
+  if (answer.answer) say(`${answer.answer.summary ?? `bad input: ${answer.answer.error?.text ?? ""}`} (${(r.ms / 1000).toFixed(2)} s)`);
   else say(r.stderr.trim().split("\n").pop() || "The command said nothing.", r.exit !== 0);
 }
 
 async function play() {
   const script = bare(work.state.files.find((f) => f.name === work.entry)?.text ?? "");
-  const r = await command(`Playing ${work.entry}…`, ["barrier", `./${work.entry}`], { [work.entry]: script });
+  const r = await command(`Playing ${work.entry}…`, ["barrier", work.entry], { [work.entry]: script });
   if (!r) return;
   answer.clear();
   answer.report = `${r.stdout}${r.stderr}`;
@@ -238,7 +238,7 @@ async function explain(kind) {
 async function format() {
   const f = work.current;
   work.commit();
-  const r = await command(`Formatting ${f.name}…`, ["fmt", `./${f.name}`], { [f.name]: f.bytes ?? f.text });
+  const r = await command(`Formatting ${f.name}…`, ["fmt", f.name], { [f.name]: f.bytes ?? f.text });
   if (!r) return;
   if (r.exit !== 0 || !r.stdout) return failed(r, f.name);
   work.open(f.name);
@@ -251,13 +251,13 @@ async function template() {
   const f = work.current.name.endsWith(".ptx") ? work.current : work.files.find((x) => x.name.endsWith(".ptx"));
   if (!f) return say("There is no PTX to make a launch file for.", true);
   work.commit();
-  const r = await command(`Reading the parameters of ${f.name}…`, ["init", `./${f.name}`], { [f.name]: f.text });
+  const r = await command(`Reading the parameters of ${f.name}…`, ["init", f.name], { [f.name]: f.text });
   if (!r) return;
   if (r.exit !== 0 || !r.stdout) return failed(r, f.name);
   let name = f.name.replace(/\.ptx$/, ".yaml");
   for (let i = 2; work.bad(name); i++) name = f.name.replace(/\.ptx$/, `-${i}.yaml`);
   work.entry = name;
-  work.put({ name, text: r.stdout.replace(/^ptx: \.\//m, "ptx: ") });
+  work.put({ name, text: r.stdout });
   const line = r.stdout.split("\n").findIndex((l) => l.includes("???")) + 1;
   work.editor.goto(Math.max(1, line));
   say(line ? "Fill in what only you know: each ???." : "The launch file is made.");
@@ -332,7 +332,7 @@ function wire() {
   on("format", format);
   on("template", template);
   on("share", share);
-  on("help", () => dialogs.help(String(library.version ?? "")));
+  on("help", () => dialogs.help());
   on("shelf", () => {
     const hidden = byId("main").classList.toggle("no-library");
     byId("shelf").setAttribute("aria-expanded", String(!hidden));
