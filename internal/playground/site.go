@@ -49,20 +49,7 @@ func Write(root, dir string) error {
 			return err
 		}
 	}
-	page, err := fs.Sub(pages, "page")
-	if err != nil {
-		return err
-	}
-	return fs.WalkDir(page, ".", func(name string, e fs.DirEntry, err error) error {
-		if err != nil || e.IsDir() {
-			return err
-		}
-		data, err := fs.ReadFile(page, name)
-		if err != nil {
-			return err
-		}
-		return os.WriteFile(filepath.Join(dir, name), data, 0o666)
-	})
+	return writePage(dir)
 }
 
 // inlined are the packages in which the compiler inlines calls, as it does everywhere else:

@@ -66,14 +66,16 @@ func browser(t testing.TB) context.Context {
 	return running.ctx
 }
 
-// TestMain ends the browser, and removes the command that tests have built.
+// TestMain ends the browser, and removes what tests have built.
 func TestMain(m *testing.M) {
 	code := m.Run()
 	for _, stop := range running.stop {
 		stop()
 	}
-	if built != "" {
-		os.RemoveAll(built)
+	for _, folder := range []string{built, siteFolder} {
+		if folder != "" {
+			os.RemoveAll(folder)
+		}
 	}
 	os.Exit(code)
 }
@@ -157,11 +159,11 @@ func (p *tab) text(t testing.TB, expression string) string {
 // until waits for an expression to be true, which the page looks at once a frame.
 func (p *tab) until(t testing.TB, expression string) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(p.ctx, time.Minute)
+	ctx, cancel := context.WithTimeout(p.ctx, 20*time.Second)
 	defer cancel()
 	_, err := chromedp.Run(ctx, chromedp.Evaluate[bool](`new Promise((done) => { const look = () => (`+expression+`) ? done(true) : requestAnimationFrame(look); look(); })`, chromedp.EvalAwaitPromise))
 	if err != nil {
-		t.Fatalf("%s never comes true: %v\nthe page says %q at step %s, threw %q", expression, err, p.text(t, `document.getElementById("words").textContent + document.getElementById("note").textContent`), p.text(t, `document.getElementById("step").value`), p.thrown)
+		t.Fatalf("%s never comes true: %v\nthe page says %q at step %s, threw %q", expression, err, p.text(t, `["words", "note"].map((id) => document.getElementById(id)?.textContent ?? "").join("")`), p.text(t, `document.getElementById("step")?.value`), p.thrown)
 	}
 }
 
@@ -188,9 +190,9 @@ func (p *tab) click(t testing.TB, selector string) {
 	p.do(t, chromedp.MouseClickXY(at[0], at[1]))
 }
 
-func (p *tab) press(t testing.TB, keys string) {
+func (p *tab) press(t testing.TB, keys string, with ...chromedp.KeyOption) {
 	t.Helper()
-	p.do(t, chromedp.KeyEvent(keys))
+	p.do(t, chromedp.KeyEvent(keys, with...))
 }
 
 // theme makes the system's colours dark or light.
