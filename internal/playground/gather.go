@@ -14,26 +14,41 @@ import (
 	"muster/launch"
 )
 
-// tour is the scripts of examples/barrier, in the order of their names; what ends a launch on
-// a card comes last.
+// lessons are the scripts of examples/barrier that come first, in the order of the tour of
+// docs/mbarrier.md: what holds before what goes wrong.
+var lessons = []string{
+	"one_arrival", "wait_comes_first", "two_debts", "debts_in_pieces", "bytes_before_expected", "fresh_barrier", "phases_and_parity", "tokens",
+	"producer_consumer", "ring_of_two", "two_consumers", "simulated_copy", "cp_async", "cp_async_noinc", "drop", "drop_with_bytes", "try_wait_suspends",
+	"inval_and_init", "limits",
+}
+
+// tour is the scripts of examples/barrier: the lessons, then the others in the order of their
+// names.
 func tour(root string) (Group, error) {
-	g := Group{Name: "The barrier, step by step", Text: "Scripts of mbarrier operations: the word and its ledger after each."}
+	g := Group{ID: "barrier", Name: "The barrier, step by step", Text: "Scripts of mbarrier operations: the word and its ledger after each."}
 	names, err := filepath.Glob(filepath.Join(root, "examples/barrier/*.txt"))
 	if err != nil || len(names) == 0 {
 		return g, fmt.Errorf("%s has no examples/barrier: %v", root, err)
 	}
+	place := func(name string) int {
+		if i := slices.Index(lessons, strings.TrimSuffix(filepath.Base(name), ".txt")); i >= 0 {
+			return i
+		}
+		return len(lessons)
+	}
+	slices.SortStableFunc(names, func(a, b string) int { return place(a) - place(b) })
 	for _, name := range names {
 		text, err := os.ReadFile(name)
 		if err != nil {
 			return g, err
 		}
 		file := filepath.Base(name)
-		kind := ""
+		kind, severity := "", ""
 		if m := found.FindSubmatch(text); m != nil {
-			kind = string(m[1])
+			severity, kind = string(m[1]), string(m[2])
 		}
 		g.Items = append(g.Items, Item{
-			ID: "barrier/" + strings.TrimSuffix(file, ".txt"), Name: title(file), Text: comment(string(text)), Wrong: kind != "", Kind: kind, Expect: AsExpected,
+			ID: "barrier/" + strings.TrimSuffix(file, ".txt"), Name: title(file), Text: comment(string(text)), Wrong: kind != "", Kind: kind, Severity: severity, Expect: AsExpected,
 			Launch: file, Files: map[string]File{file: text}, Args: []string{"barrier", file},
 		})
 	}
@@ -44,11 +59,11 @@ func tour(root string) (Group, error) {
 const AsExpected = "as expected"
 
 // found is how a script's output names a finding.
-var found = regexp.MustCompile(`(?m)^\s*(?:error|warning)\[([a-z0-9-]+)\]`)
+var found = regexp.MustCompile(`(?m)^\s*(error|warning|note)\[([a-z0-9-]+)\]`)
 
 // catalogue is the wrong and the right kernel of each kind of finding.
 func catalogue(string) (Group, error) {
-	g := Group{Name: "The catalogue", Text: "Each kind of finding, by a kernel that has it and the same kernel mended."}
+	g := Group{ID: "catalogue", Name: "The catalogue", Text: "Each kind of finding, by a kernel that has it and the same kernel mended."}
 	for _, k := range rules.Kinds() {
 		e, ok := rules.ExampleOf(k.Name)
 		if !ok {
@@ -69,10 +84,8 @@ func catalogue(string) (Group, error) {
 func twin(k *rules.Kind, e rules.Archive, side string) (Item, error) {
 	i := Item{ID: k.Name + "/" + side, Name: k.Name + ", " + side, Text: k.Title + ".", Expect: "clean", Launch: "launch.yaml"}
 	if side == "wrong" {
-		i.Wrong, i.Kind, i.Text = true, k.Name, e.Text
-		if k.Severity == rules.Error {
-			i.Expect = "findings"
-		}
+		i.Wrong, i.Text = true, e.Text
+		i.due(k)
 	}
 	text, err := launchFile(e, side)
 	if err != nil {
@@ -85,6 +98,14 @@ func twin(k *rules.Kind, e rules.Archive, side string) (Item, error) {
 		i.Args = append(i.Args, "--cost")
 	}
 	return i, nil
+}
+
+// due says which finding an item is due to have. Those that are no errors leave a verdict clean.
+func (i *Item) due(k *rules.Kind) {
+	i.Kind, i.Severity = k.Name, k.Severity.String()
+	if k.Severity == rules.Error {
+		i.Expect = "findings"
+	}
 }
 
 // want is what tests read at the lines of a finding.
@@ -153,7 +174,7 @@ var folders = []string{"ring", "same_thread", "bulk_store", "named_barrier", "cl
 
 // examples are the launches of some folders of examples.
 func examples(root string) (Group, error) {
-	g := Group{Name: "Whole kernels", Text: "Kernels of nvcc and by hand, and broken twins with one realistic mistake each."}
+	g := Group{ID: "examples", Name: "Whole kernels", Text: "Kernels of nvcc and by hand, and broken twins with one realistic mistake each."}
 	for _, folder := range folders {
 		names, err := filepath.Glob(filepath.Join(root, "examples", folder, "*.yaml"))
 		if err != nil || len(names) == 0 {
@@ -187,8 +208,8 @@ func (i *Item) data() (n int) {
 	return n
 }
 
-// due is how a broken example's first comment begins.
-var due = regexp.MustCompile(`^([a-z-]+): `)
+// begins is how a broken example's first comment begins.
+var begins = regexp.MustCompile(`^([a-z-]+): `)
 
 // example is a launch file with all that it names, and its source.
 func example(folder, name string) (Item, error) {
@@ -202,13 +223,11 @@ func example(folder, name string) (Item, error) {
 		Launch: base, Files: map[string]File{base: text}, Args: []string{"check", base},
 	}
 	if i.Wrong {
-		m := due.FindStringSubmatch(i.Text)
+		m := begins.FindStringSubmatch(i.Text)
 		if m == nil || rules.Lookup(m[1]) == nil {
 			return i, fmt.Errorf("%s: its first line names no finding", name)
 		}
-		if i.Kind = m[1]; rules.Lookup(i.Kind).Severity == rules.Error {
-			i.Expect = "findings"
-		}
+		i.due(rules.Lookup(m[1]))
 	}
 	f, err := yaml.ReadFile(name)
 	if err != nil {

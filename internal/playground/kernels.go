@@ -15,6 +15,7 @@ type Kernels struct {
 
 // A Group is a list of examples of one kind.
 type Group struct {
+	ID    string `json:"id"`
 	Name  string `json:"name"`
 	Text  string `json:"text"`
 	Items []Item `json:"items"`
@@ -26,8 +27,9 @@ type Item struct {
 	Name  string `json:"name"`
 	Text  string `json:"text"`
 	Wrong bool   `json:"wrong"`
-	// Kind is the finding that is due, or empty.
-	Kind string `json:"kind"`
+	// Kind is the finding that is due, or empty; Severity is "error", "warning" or "note" then.
+	Kind     string `json:"kind"`
+	Severity string `json:"severity,omitempty"`
 	// Expect is the verdict of the check, "clean" or "findings"; of a script, that it runs as
 	// it says: "as expected".
 	Expect string `json:"expect"`

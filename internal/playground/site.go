@@ -4,8 +4,6 @@
 package playground
 
 import (
-	"bytes"
-	"compress/gzip"
 	"embed"
 	"encoding/json"
 	"errors"
@@ -46,12 +44,21 @@ func Write(root, dir string) error {
 	if err != nil {
 		return err
 	}
-	for name, data := range map[string][]byte{"kernels.json": list, "muster.wasm.gz": packed, "wasm_exec.js": start} {
+	for name, data := range map[string][]byte{"kernels.json": list, "muster.bin": packed, "wasm_exec.js": start} {
 		if err := os.WriteFile(filepath.Join(dir, name), data, 0o666); err != nil {
 			return err
 		}
 	}
 	return writePage(dir)
+}
+
+// inlined are the packages in which the compiler inlines calls, as it does everywhere else:
+// a check spends its time there. In the others that is a tenth of the program's size, and no
+// time that can be measured.
+var inlined = []string{
+	"runtime", "internal/runtime/...", "internal/abi", "internal/bytealg", "internal/chacha8rand", "sync", "sync/atomic", "internal/sync",
+	"math", "math/bits", "slices", "maps", "cmp", "iter", "sort", "bytes", "strings", "unicode/utf8", "hash/maphash", "hash/fnv", "encoding/binary", "errors",
+	"muster/internal/machine", "muster/internal/order", "muster/internal/num", "muster/mbarrier",
 }
 
 // Compile compiles the command to WebAssembly.
@@ -62,28 +69,16 @@ func Compile(root string) ([]byte, error) {
 	}
 	defer os.RemoveAll(dir)
 	out := filepath.Join(dir, "muster.wasm")
-	cmd := exec.Command("go", "build", "-trimpath", "-ldflags=-s -w", "-o", out, "./cmd/muster")
+	args := []string{"build", "-trimpath", "-ldflags=-s -w", "-gcflags=all=-l"}
+	for _, hot := range inlined {
+		args = append(args, "-gcflags="+hot+"=")
+	}
+	cmd := exec.Command("go", append(args, "-o", out, "./cmd/muster")...)
 	cmd.Dir, cmd.Env = root, append(os.Environ(), "GOOS=js", "GOARCH=wasm")
 	if said, err := cmd.CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("go build for js/wasm: %w\n%s", err, said)
 	}
 	return os.ReadFile(out)
-}
-
-// pack compresses the program as the page unpacks it, by DecompressionStream.
-func pack(wasm []byte) ([]byte, error) {
-	var out bytes.Buffer
-	z, err := gzip.NewWriterLevel(&out, gzip.BestCompression)
-	if err != nil {
-		return nil, err
-	}
-	if _, err := z.Write(wasm); err != nil {
-		return nil, err
-	}
-	if err := z.Close(); err != nil {
-		return nil, err
-	}
-	return out.Bytes(), nil
 }
 
 // loader is what starts a Go program in a browser, of the Go that compiles it.

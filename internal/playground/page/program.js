@@ -1,13 +1,15 @@
 // The program: fetched, unpacked and compiled once. What comes of it can be posted to a worker.
 
+import { unpack } from "./unpack.js";
+
 // load returns the module of the program that lies beside this file. told takes how much of it
 // is there, from 0 to 1, while it is fetched.
 export async function load(told = () => {}) {
-  const name = "muster.wasm.gz";
+  const name = "muster.bin";
   const answer = await fetch(new URL(name, import.meta.url));
   if (!answer.ok) throw new Error(`${name}: the host answers ${answer.status}`);
   const packed = await gather(answer, told);
-  return WebAssembly.compile(await unpack(packed));
+  return WebAssembly.compile(unpack(await gunzip(packed)));
 }
 
 // gather reads an answer to its end.
@@ -26,11 +28,12 @@ async function gather(answer, told) {
   return new Blob(parts);
 }
 
-// unpack returns the program's bytes: a host may have unpacked them already.
-async function unpack(blob) {
-  const head = new Uint8Array(await blob.slice(0, 4).arrayBuffer());
+// gunzip returns what a blob holds: a host may have unpacked it already.
+async function gunzip(blob) {
+  const head = new Uint8Array(await blob.slice(0, 2).arrayBuffer());
   if (head[0] === 0x1f && head[1] === 0x8b) {
-    return new Response(blob.stream().pipeThrough(new DecompressionStream("gzip"))).arrayBuffer();
+    const stream = blob.stream().pipeThrough(new DecompressionStream("gzip"));
+    return new Uint8Array(await new Response(stream).arrayBuffer());
   }
-  return blob.arrayBuffer();
+  return new Uint8Array(await blob.arrayBuffer());
 }
