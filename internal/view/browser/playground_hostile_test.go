@@ -227,7 +227,6 @@ func TestPlaygroundLarge(t *testing.T) {
 		return JSON.parse(await new Response(b).text()).files[0][1];
 	})()`)
 	text := strings.Split(whole, "\n")
-	for i, l := range text { if i > 2 && !strings.HasPrefix(l, "\tmad.lo.s32 %r") || i>2 && i < 64000 && !strings.HasPrefix(l, fmt.Sprintf("\tmad.lo.s32 %%r%d,", i-2)) { t.Logf("%d: %q", i, l) } }
 	if len(text) != 130_004 || text[len(text)-1] != "// the end" || strings.Count(whole, "// the middle") != 1 {
 		t.Errorf("%d lines, the last %q, %d in the middle", len(text), text[len(text)-1], strings.Count(whole, "// the middle"))
 	}
