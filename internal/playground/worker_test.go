@@ -52,6 +52,7 @@ type message struct {
 	Crash      string
 	MS         int
 	Terminated bool
+	Usage      int64
 }
 
 // work starts a worker, with options for Node.

@@ -1,6 +1,7 @@
 // Runs worker.js in a thread of Node for the tests in Go: a request a line comes in, each
 // message of the worker goes out as a line. {"terminate": true} ends the worker, and another
-// stands in its place. argv: the folder of the site.
+// stands in its place; {"usage": true} asks for the microseconds of the processor that all of
+// it took. argv: the folder of the site.
 import { Worker } from "node:worker_threads";
 import { createInterface } from "node:readline";
 import { readFileSync } from "node:fs";
@@ -32,6 +33,11 @@ begin();
 
 for await (const line of createInterface({ input: process.stdin })) {
   const request = JSON.parse(line);
+  if (request.usage) {
+    const { user, system } = process.cpuUsage();
+    console.log(JSON.stringify({ usage: user + system }));
+    continue;
+  }
   if (request.terminate) {
     await worker.terminate();
     begin();
