@@ -32,7 +32,7 @@ export class Editor {
     this.area.addEventListener("input", () => this.input());
     this.area.addEventListener("keydown", (e) => this.key(e));
     this.area.addEventListener("paste", (e) => this.paste(e));
-    this.area.addEventListener("beforeinput", () => this.replaceAll());
+    this.area.addEventListener("beforeinput", (e) => this.before(/** @type {InputEvent} */ (e)));
     for (const kind of ["copy", "cut"]) this.area.addEventListener(kind, (e) => this.copy(/** @type {ClipboardEvent} */ (e)));
     document.addEventListener("selectionchange", () => document.activeElement === this.area && this.moved());
   }
@@ -215,11 +215,17 @@ export class Editor {
       e.preventDefault();
       const { line, column } = this.caret(), by = Math.max(1, Math.floor(this.place.clientHeight / LINE) - 2);
       this.goto(Math.max(1, Math.min(line + 1 + page * by, this.height)), column + 1, false);
-    } else if (e.key === "Enter" && !this.fixed && !e.isComposing) {
-      const before = this.area.value.slice(0, this.area.selectionStart), indent = /[\t ]*/.exec(before.slice(before.lastIndexOf("\n") + 1))[0];
-      e.preventDefault();
-      document.execCommand("insertText", false, `\n${indent}`); // the one way that can be undone
     }
+  }
+
+  /** A new line begins as the one before it does. @param {InputEvent} e */
+  before(e) {
+    this.replaceAll();
+    if (e.inputType !== "insertLineBreak" || this.fixed) return;
+    const start = this.area.value.slice(0, this.area.selectionStart), indent = /[\t ]*/.exec(start.slice(start.lastIndexOf("\n") + 1))[0];
+    if (!indent) return;
+    e.preventDefault();
+    document.execCommand("insertText", false, `\n${indent}`); // the one way that can be undone
   }
 
   /** A long text goes past the textarea. @param {ClipboardEvent} e */

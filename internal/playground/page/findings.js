@@ -54,10 +54,22 @@ function terms(pairs) {
   return out;
 }
 
+/** Who waits: warps that wait for the same at one line are one entry. @param {*[]} waits @param {Acts} acts */
+function waiters(waits, acts) {
+  const groups = new Map();
+  for (const w of waits) {
+    const key = JSON.stringify([w.site?.ptx?.file, w.site?.ptx?.line, w.site?.cta, w.for, w.owed]), had = groups.get(key);
+    if (had) had.warps.push(w.site?.warp ?? "?");
+    else groups.set(key, { ...w, warps: [w.site?.warp ?? "?"] });
+  }
+  const all = [...groups.values()], out = all.slice(0, WAITERS).map((w) => el("span", {}, `${w.warps.length > 1 ? "warps" : "warp"} ${clip(w.warps.join(", "), 200)} at `, w.site?.ptx ? place(w.site.ptx, acts) : "", ` for ${clip(w.for ?? "", 300)}`, w.owed ? `; ${clip(w.owed, 300)}` : ""));
+  if (all.length > WAITERS) out.push(el("span", {}, `and ${all.length - WAITERS} more`));
+  return out;
+}
+
 /** @param {*} f a finding @param {Acts} acts @param {boolean} wide it has a run to show */
 function finding(f, acts, wide) {
-  const waits = list(f.waiting), owed = waits.slice(0, WAITERS).map((w) => el("span", {}, `warp ${w.site?.warp ?? "?"} at `, w.site?.ptx ? place(w.site.ptx, acts) : "", ` for ${clip(w.for ?? "", 300)}`, w.owed ? `; ${clip(w.owed, 300)}` : ""));
-  if (waits.length > WAITERS) owed.push(el("span", {}, `and ${waits.length - WAITERS} more`));
+  const owed = waiters(list(f.waiting), acts);
   return el("article", { class: `finding ${RANK.includes(f.severity) ? f.severity : "note"}` },
     el("h3", {}, el(`span.badge.${RANK.includes(f.severity) ? f.severity : "note"}`, {}, f.severity), link(clip(f.kind ?? "", 60), () => acts.explain(f.kind), `Explain ${clip(f.kind ?? "", 60)}`)),
     el("p", {}, clip(f.headline ?? "", 1000)), ...list(f.sites).map((s) => site(s, acts)),

@@ -13,7 +13,7 @@ export class Library {
     Object.assign(this, { choose, groups: [], rows: [] });
     byId("query").addEventListener("input", () => this.filter());
     byId("query").addEventListener("keydown", (e) => {
-      if (e.key !== "Enter") return;
+      if (e.key !== "Enter" || e.ctrlKey || e.metaKey) return;
       e.preventDefault();
       this.rows.find((r) => !r.e.hidden)?.e.querySelector("button").click();
     });

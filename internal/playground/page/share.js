@@ -38,9 +38,9 @@ export async function decode(fragment) {
   if (fragment.length > LONGEST) throw new Error("it is too long");
   const m = /^#s=([A-Za-z0-9_-]+)$/.exec(fragment);
   if (!m) throw new Error("it has letters that no link of this page has");
-  const packed = fromBase64(m[1].replace(/-/g, "+").replace(/_/g, "/"));
   let bytes;
   try {
+    const packed = fromBase64(m[1].replace(/-/g, "+").replace(/_/g, "/"));
     bytes = await collect(new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate-raw")), LARGEST);
   } catch (e) {
     throw e.message.startsWith("it ") ? e : new Error("it is damaged");
