@@ -86,7 +86,7 @@ func TestPlaygroundAnswers(t *testing.T) {
 // and the run after it needs no new load.
 func TestPlaygroundWorkerEnds(t *testing.T) {
 	p := visit(t, "", 1400, 900)
-	got := p.text(t, script(`
+	got := eval[string](t, p, script(`
 		const kernel = { "k.ptx": `+quote(endless)+` };
 		const args = ["check", "k.ptx", "--grid", "1", "--block", "32", "--buffer", "out=u32[1]", "--arg", "out", "--limit-instrs", "100000000000"];
 		const lines = [];
