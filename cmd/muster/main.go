@@ -171,11 +171,7 @@ func (o *output) close(alone bool) error {
 	if f, ok := o.w.(*os.File); ok && alone && o.n > 0 && o.err == nil {
 		o.err = f.Close() // a disk over the network may say so only now
 	}
-	var p *os.PathError
-	if errors.As(o.err, &p) {
-		return p.Err
-	}
-	return o.err
+	return files.Cause(o.err)
 }
 
 // programOut is where a program that runs below this one writes to: the output itself.

@@ -21,7 +21,6 @@ var leftOut = []struct{ name, needs string }{
 	{"lsp", "an editor starts it"},
 	{"mcp", "it starts a process for each call of an agent"},
 	{"docs", "it writes the documents of an installed command"},
-	{"completion", "it is for the shell of a machine"},
 }
 
 // system adds what stands for the commands that need a system.

@@ -33,7 +33,7 @@ async function run({ module, args, files, keep }, post) {
 
   const go = new Go();
   go.argv = ["muster", ...args];
-  go.env = { HOME: "/", TMPDIR: "/tmp" };
+  go.env = { HOME: "/", TMPDIR: "/tmp", GOGC: "200" };
   let status;
   go.exit = code => {
     status = code;
