@@ -35,8 +35,8 @@ func TestPlaygroundKeys(t *testing.T) {
 	p.tabTo(t, `document.activeElement.textContent === "Step through it"`)
 	p.press(t, "\r")
 	p.until(t, `document.activeElement.id === "widen"`)
-	p.tabTo(t, `document.activeElement.id === "frame"`)
 	f := p.frame(t)
+	p.tabTo(t, `document.activeElement.id === "frame"`)
 	p.picture(t, "playground-step")
 	at := f.text(t, `document.getElementById("step").value`)
 	if got := f.text(t, `document.querySelector(".headline").textContent`); !strings.HasPrefix(got, "bytes-early") {
@@ -96,6 +96,26 @@ func (p *tab) reached(t *testing.T) {
 	for _, id := range []string{"shelf", "empty", "share", "theme", "help", "query", "text", "new", "upload", "rename", "remove", "split", "entry", "flags", "check", "run", "step", "tab-findings", "panel", "limit-time"} {
 		if !slices.Contains(order, id) {
 			t.Errorf("Tab does not come to %s: %s", id, order)
+		}
+	}
+}
+
+// TestPlaygroundKinds checks the catalogue's kernels of ten kinds: the wrong one is found under
+// its name with a marked line, the right one is clean.
+func TestPlaygroundKinds(t *testing.T) {
+	p := visit(t, "", 1400, 900)
+	for _, kind := range []string{"proxy-raw", "bytes-early", "bytes-missing", "race-shared", "read-in-flight", "overwrite-in-flight", "scope-too-narrow", "never-completes", "use-before-init", "lapped-wait", "tensor-alloc", "divergent-barrier"} {
+		for _, side := range []string{"wrong", "right"} {
+			p.text(t, `location.hash = `+quote("#item="+kind+"%2F"+side))
+			p.is(t, current, side+".ptx")
+			p.press(t, kb.Enter, chromedp.KeyModifiers(chromedp.ModifierCtrl))
+			p.until(t, `document.querySelector("#panel .verdict") !== null`)
+			if side == "right" {
+				p.is(t, `document.querySelector(".verdict .badge").textContent`, "clean")
+				continue
+			}
+			p.until(t, `[...document.querySelectorAll(".finding h3 .link")].some((e) => e.textContent === `+quote(kind)+`)`)
+			p.until(t, `document.querySelector(".gutter .error, .gutter .warning, .gutter .note") !== null`)
 		}
 	}
 }
