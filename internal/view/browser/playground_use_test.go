@@ -37,6 +37,7 @@ func TestPlaygroundKeys(t *testing.T) {
 	p.until(t, `document.activeElement.id === "widen"`)
 	f := p.frame(t)
 	p.tabTo(t, `document.activeElement.id === "frame"`)
+	f.until(t, `document.hasFocus()`) // the frame's process hears of it later
 	p.picture(t, "playground-step")
 	at := f.text(t, `document.getElementById("step").value`)
 	if got := f.text(t, `document.querySelector(".headline").textContent`); !strings.HasPrefix(got, "bytes-early") {
