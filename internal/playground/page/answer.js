@@ -143,7 +143,7 @@ export class Answer {
     const label = () => (wide.textContent = main.classList.contains("wide") ? "Back to the editor" : "Widen");
     label();
     // The page of a run is a page of its own, without an address: it can reach nothing of this one.
-    this.frame ??= el("iframe", { id: "frame", title: "The run, step by step", sandbox: "allow-scripts", srcdoc: this.html });
+    this.frame ??= el("iframe", { id: "frame", title: "The run, step by step", sandbox: "allow-scripts", srcdoc: this.html, load: (/** @type {*} */ e) => (e.target.dataset.loaded = "true") });
     return [el("div.stage", {}, el("div.row", {}, wide, el("button", { type: "button", id: "save-page", click: () => save("run.html", this.html) }, "Save the page"), el("span.quiet", {}, "Tab leads into the page; ? there shows its keys")), this.frame)];
   }
 

@@ -180,8 +180,16 @@ async function check() {
   if (answer.answer === null || typeof answer.answer !== "object") answer.answer = undefined;
   answer.open(answer.answer ? "findings" : "report");
   answer.mark();
+  show();
   if (answer.answer) say(`${answer.answer.summary ?? `bad input: ${answer.answer.error?.text ?? ""}`} (${(r.ms / 1000).toFixed(2)} s)`);
   else say(r.stderr.trim().split("\n").pop() || "The command said nothing.", r.exit !== 0);
+}
+
+/** Brings what was said into sight: the first marked line, and where the parts lie below each other the results. */
+function show() {
+  const line = Math.min(...work.editor.marks.keys());
+  if (Number.isFinite(line)) work.editor.reveal(line);
+  if (innerWidth <= 900) byId("command").scrollIntoView({ block: "start" });
 }
 
 async function play() {
@@ -199,6 +207,7 @@ async function play() {
     return;
   }
   answer.played(script, r.stdout);
+  show();
 }
 
 async function run() {

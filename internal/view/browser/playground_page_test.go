@@ -115,6 +115,31 @@ func (p *tab) upload(t testing.TB, files ...string) {
 	p.do(t, chromedp.SetUploadFiles(chromedp.CSS("#pick"), files))
 }
 
+// frame gives the page of a run, which has no address, when it is ready.
+func (p *tab) frame(t testing.TB) *tab {
+	t.Helper()
+	p.until(t, `document.getElementById("frame") !== null && document.getElementById("frame").dataset.loaded === "true"`)
+	targets, err := chromedp.Targets(p.ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, info := range targets {
+		if info.Type != "iframe" || info.URL != "about:srcdoc" {
+			continue
+		}
+		ctx, cancel := chromedp.NewContext(p.ctx, chromedp.WithTargetID(info.TargetID))
+		t.Cleanup(cancel)
+		f := &tab{ctx: ctx}
+		if err := chromedp.Do(ctx); err != nil {
+			t.Fatal(err)
+		}
+		f.until(t, `document.documentElement.dataset.ready === "true"`)
+		return f
+	}
+	t.Fatal("the page of a run has no process of its own")
+	return nil
+}
+
 // TestPlaygroundControls uses each control of the playground, and sees what it is for.
 func TestPlaygroundControls(t *testing.T) {
 	p := visit(t, "", 1400, 900)
@@ -238,7 +263,14 @@ func catalogue(t *testing.T, p *tab) {
 	p.press(t, kb.Escape)
 	p.click(t, "#tab-view")
 	p.click(t, "#step-here")
-	p.until(t, `document.getElementById("frame") !== null && document.getElementById("main").classList.contains("wide")`)
+	p.until(t, `document.getElementById("main").classList.contains("wide")`)
+	f := p.frame(t)
+	f.text(t, `document.getElementById("first").click()`)
+	f.step(t, "0")
+	f.text(t, `document.getElementById("forth").click()`)
+	f.step(t, "1")
+	f.text(t, `document.getElementById("place-next").click()`)
+	f.is(t, `document.querySelector("#code .code-line.current")?.textContent.includes("st.shared.u32")`, "true")
 	p.click(t, "#save-page")
 	p.click(t, "#widen")
 	p.until(t, `document.getElementById("text").checkVisibility()`)

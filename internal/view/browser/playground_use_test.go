@@ -1,7 +1,6 @@
 package browser
 
 import (
-	"bytes"
 	"slices"
 	"strings"
 	"testing"
@@ -36,28 +35,20 @@ func TestPlaygroundKeys(t *testing.T) {
 	p.tabTo(t, `document.activeElement.textContent === "Step through it"`)
 	p.press(t, "\r")
 	p.until(t, `document.activeElement.id === "widen"`)
+	f := p.frame(t)
 	p.tabTo(t, `document.activeElement.id === "frame"`)
-	shot := func() []byte {
-		png, err := chromedp.Run(p.ctx, chromedp.CaptureScreenshot())
-		if err != nil {
-			t.Fatal(err)
-		}
-		return png
-	}
-	before := shot()
 	p.picture(t, "playground-step")
-	for range 2 {
-		p.press(t, kb.Tab)
+	at := f.text(t, `document.getElementById("step").value`)
+	if got := f.text(t, `document.querySelector(".headline").textContent`); !strings.HasPrefix(got, "bytes-early") {
+		t.Errorf("the page of the run begins with %q", got)
 	}
 	p.press(t, kb.Home)
-	for range 50 { // the frame paints when it will
-		if !bytes.Equal(shot(), before) {
-			break
-		}
-	}
-	if bytes.Equal(shot(), before) {
-		t.Error("Home in the page of the run shows nothing else")
-	}
+	f.step(t, "0")
+	p.press(t, "n")
+	p.press(t, kb.ArrowRight)
+	f.until(t, `Number(document.getElementById("step").value) > 1`)
+	p.press(t, kb.End)
+	f.until(t, `document.getElementById("step").value !== `+quote(at))
 	p.text(t, `document.getElementById("widen").focus()`)
 	p.press(t, kb.Escape)
 	p.until(t, `document.activeElement.id === "tab-findings"`)
@@ -109,6 +100,26 @@ func (p *tab) reached(t *testing.T) {
 	}
 }
 
+// TestPlaygroundKinds checks the catalogue's kernels of ten kinds: the wrong one is found under
+// its name with a marked line, the right one is clean.
+func TestPlaygroundKinds(t *testing.T) {
+	p := visit(t, "", 1400, 900)
+	for _, kind := range []string{"proxy-raw", "bytes-early", "bytes-missing", "race-shared", "read-in-flight", "overwrite-in-flight", "scope-too-narrow", "never-completes", "use-before-init", "lapped-wait", "tensor-alloc", "divergent-barrier"} {
+		for _, side := range []string{"wrong", "right"} {
+			p.text(t, `location.hash = `+quote("#item="+kind+"%2F"+side))
+			p.is(t, current, side+".ptx")
+			p.press(t, kb.Enter, chromedp.KeyModifiers(chromedp.ModifierCtrl))
+			p.until(t, `document.querySelector("#panel .verdict") !== null`)
+			if side == "right" {
+				p.is(t, `document.querySelector(".verdict .badge").textContent`, "clean")
+				continue
+			}
+			p.until(t, `[...document.querySelectorAll(".finding h3 .link")].some((e) => e.textContent === `+quote(kind)+`)`)
+			p.until(t, `document.querySelector(".gutter .error, .gutter .warning, .gutter .note") !== null`)
+		}
+	}
+}
+
 // TestPlaygroundContrast computes contrasts of texts in each state, dark and light.
 func TestPlaygroundContrast(t *testing.T) {
 	for _, theme := range []string{"light", "dark"} {
@@ -155,7 +166,12 @@ func TestPlaygroundRequests(t *testing.T) {
 	p.click(t, "#check")
 	p.panel(t, "no fence.proxy.async")
 	p.click(t, "#step")
-	p.until(t, `document.getElementById("frame") !== null`)
+	f := p.frame(t)
+	for _, of := range []string{`fetch("http://127.0.0.1:9/")`, `fetch("kernels.json")`, `Promise.resolve().then(() => parent.document.title)`, `Promise.resolve().then(() => localStorage.length)`} {
+		if got := eval[string](t, f, of+`.then(() => "it came through", () => "refused")`); got != "refused" {
+			t.Errorf("the page of a run: %s: %s", of, got)
+		}
+	}
 	if got := eval[string](t, p, `fetch("http://127.0.0.1:9/").then(() => "it came through", () => "refused")`); got != "refused" {
 		t.Errorf("a request: %s", got)
 	}
@@ -254,7 +270,7 @@ func TestPlaygroundSmall(t *testing.T) {
 			t.Errorf("%s: the page is wider than its window: %s", name, p.text(t, `document.documentElement.scrollWidth`))
 		}
 		p.click(t, "#step")
-		p.until(t, `document.getElementById("frame") !== null`)
+		p.frame(t)
 		p.picture(t, "playground-"+name+"-step")
 		p.text(t, `location.hash = "#item=barrier%2Ftwo_debts"`)
 		p.is(t, current, "two_debts.txt")
