@@ -174,12 +174,6 @@ func (o *output) close(alone bool) error {
 	return files.Cause(o.err)
 }
 
-// programOut is where a program that runs below this one writes to: the output itself.
-func (c *console) programOut() io.Writer { return itself(c.out) }
-
-// programErr is its standard error.
-func (c *console) programErr() io.Writer { return itself(c.err) }
-
 // itself returns what is written to in the end.
 func itself(w io.Writer) io.Writer {
 	switch of := w.(type) {

@@ -339,3 +339,17 @@ func TestKept(t *testing.T) {
 		t.Errorf("%v: kept %d files, and %d bytes of the PTX", err, len(last.Files), len(same))
 	}
 }
+
+// TestFiles holds files.js to the file system of Node.
+func TestFiles(t *testing.T) {
+	driver, err := filepath.Abs("testdata/files_test.mjs")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for seed := range 5 {
+		out, err := nodeCommand(t, driver, site(t), t.TempDir(), fmt.Sprint(seed), ".")
+		if err != nil || !strings.HasSuffix(out, " calls\n") {
+			t.Errorf("seed %d: %v\n%s", seed, err, out)
+		}
+	}
+}

@@ -66,8 +66,8 @@ export class Files {
     return new Node(++this.ids, mode);
   }
 
-  // at returns the node of a path; parts and the folder that it lies in are what a caller that
-  // makes one needs.
+  // find returns the folder that a path's last part lies in, that part's name, and its node if
+  // there is one.
   find(path) {
     const parts = resolve(path.startsWith("/") ? "" : this.cwd, path).split("/").filter(p => p !== "");
     const name = parts.pop();
@@ -221,7 +221,7 @@ export class Files {
     } else if ((flags & O_CREAT) !== 0 && (flags & O_EXCL) !== 0) {
       throw refused("EEXIST", path);
     }
-    if (node.entries !== undefined && writes) throw refused("EISDIR", path);
+    if (node.entries !== undefined && (writes || (flags & O_CREAT) !== 0)) throw refused("EISDIR", path);
     if (node.entries === undefined && (flags & O_DIRECTORY) !== 0) throw refused("ENOTDIR", path);
     if (writes && (flags & O_TRUNC) !== 0) this.resize(node, 0);
     let fd = 3;
@@ -281,26 +281,24 @@ export class Files {
   }
 
   rename(from, to) {
-    const old = this.find(from);
+    const old = this.find(from), now = this.find(to);
     if (old.node === undefined) throw refused("ENOENT", from);
-    if (old.name === undefined) throw refused("EBUSY", from);
-    const now = this.find(to);
-    if (now.name === undefined) throw refused("EBUSY", to);
+    if (old.name === undefined || now.name === undefined) throw refused("EBUSY", from);
     if (now.node === old.node) return;
-    for (let inside = resolve(now.name === undefined ? "" : to); old.node.entries !== undefined && inside !== "/"; ) {
-      if (inside === resolve(from)) throw refused("EINVAL", to);
-      inside = inside.slice(0, inside.lastIndexOf("/")) || "/";
-    }
+    if (within(old.node, now.folder)) throw refused("EINVAL", to);
     if (now.node !== undefined) {
-      if (now.node.entries !== undefined) {
-        if (old.node.entries === undefined) throw refused("EISDIR", to);
-        if (now.node.entries.size > 0) throw refused("ENOTEMPTY", to);
-      } else if (old.node.entries !== undefined) {
-        throw refused("ENOTDIR", to);
-      }
+      if (within(now.node, old.folder)) throw refused("ENOTEMPTY", to);
+      if (now.node.entries === undefined && old.node.entries !== undefined) throw refused("ENOTDIR", to);
+      if (now.node.entries !== undefined && old.node.entries === undefined) throw refused("EISDIR", to);
+      if (now.node.entries !== undefined && now.node.entries.size > 0) throw refused("ENOTEMPTY", to);
       this.drop(now.node);
     }
     old.folder.entries.delete(old.name);
     now.folder.entries.set(now.name, old.node);
   }
+}
+
+// within reports whether a folder is another one, or lies in it.
+function within(outer, inner) {
+  return outer === inner || outer.entries !== undefined && [...outer.entries.values()].some(n => n.entries !== undefined && within(n, inner));
 }
