@@ -159,7 +159,7 @@ func (p *tab) text(t testing.TB, expression string) string {
 // until waits for an expression to be true, which the page looks at once a frame.
 func (p *tab) until(t testing.TB, expression string) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(p.ctx, 20*time.Second)
+	ctx, cancel := context.WithTimeout(p.ctx, time.Minute)
 	defer cancel()
 	_, err := chromedp.Run(ctx, chromedp.Evaluate[bool](`new Promise((done) => { const look = () => (`+expression+`) ? done(true) : requestAnimationFrame(look); look(); })`, chromedp.EvalAwaitPromise))
 	if err != nil {
