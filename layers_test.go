@@ -21,7 +21,7 @@ var layers = [][]string{
 	{"muster"},
 	{"muster/internal/view"},
 	{"muster/internal/timeline"},
-	{"muster/internal/campaign/gen", "muster/kernel/inst/gen", "muster/internal/mutate/table", "muster/internal/story", "muster/internal/alike", "muster/internal/tensor/vectors", "muster/internal/undecided/gen", "muster/internal/perfetto"},
+	{"muster/internal/campaign/gen", "muster/kernel/inst/gen", "muster/internal/mutate/table", "muster/internal/story", "muster/internal/alike", "muster/internal/tensor/vectors", "muster/internal/undecided/gen", "muster/internal/perfetto", "muster/internal/profile", "muster/internal/picture"},
 	{"muster/internal/ops", "muster/launch/gen", "muster/report/gen", "muster/examples/kernels", "muster/examples/shapes", "muster/examples/blackwell"},
 	{"muster/kernel/inst"},
 	{"muster/kernel", "muster/internal/campaign"},
@@ -41,10 +41,11 @@ var layers = [][]string{
 	{"muster/internal/flow", "muster/internal/tma", "muster/internal/tensor"},
 	{"muster/internal/num"},
 	{"muster/kernel/inst/internal/row", "muster/internal/axiom/flow"},
-	{"muster/mbarrier/mbarriertest", "muster/examples/overlap", "muster/internal/brute", "muster/internal/brute/lanes", "muster/internal/brute/launches", "muster/internal/axiom"},
+	{"muster/mbarrier/mbarriertest", "muster/examples/overlap", "muster/examples/stuck", "muster/internal/brute", "muster/internal/brute/lanes", "muster/internal/brute/launches", "muster/internal/axiom"},
 	{"muster/report", "muster/internal/progress", "muster/internal/tensor/wmmacard"},
 	{"muster/internal/files", "muster/internal/parallel", "muster/internal/diag", "muster/internal/undecided", "muster/internal/view/page"},
 	{"muster/ptx", "muster/mbarrier", "muster/mbarrier/internal/others"},
+	{"muster/mbarrier/internal/history", "muster/mbarrier/internal/page"},
 }
 
 // commandParts are packages that commands alone import.

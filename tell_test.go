@@ -15,7 +15,7 @@ import (
 var told = []string{"ring/broken_count", "ring/broken_parity", "ring/broken_no_release", "bulk_store/broken_no_fence", "cluster_exchange/broken_exit",
 	"cluster_exchange/broken_start", "named_barrier/broken_no_empty", "ldgsts/broken_inc"}
 
-func example(t *testing.T, name string) *muster.Launch {
+func example(t testing.TB, name string) *muster.Launch {
 	t.Helper()
 	f, err := yaml.ReadFile("examples/" + name + ".yaml")
 	if err != nil {

@@ -43,8 +43,15 @@ const MostTraced = explore.MostSteps
 // from what completes a phase to the waits that it wakes. Matrix products are computed only
 // where their values may decide something.
 func (l *Launch) Trace(ctx context.Context, s Schedule, o TraceOptions, to report.Tracer) (Traced, error) {
+	got, _, err := l.follow(ctx, s, o, to, nil)
+	return got, err
+}
+
+// follow runs the launch under a schedule, and shows the run to a tracer. It tells attach, unless
+// nil, the machine before it starts, and returns the launch that ran: one with a size of clusters.
+func (l *Launch) follow(ctx context.Context, s Schedule, o TraceOptions, to report.Tracer, attach func(*machine.Machine)) (Traced, *Launch, error) {
 	if len(l.findings) > 0 {
-		return Traced{}, &Untold{"the launch itself is wrong, so that there is no run"}
+		return Traced{}, nil, &Untold{"the launch itself is wrong, so that there is no run"}
 	}
 	if with, rest, ok := l.chosen([]Schedule{s}); ok {
 		l, s = with, rest[0]
@@ -52,21 +59,32 @@ func (l *Launch) Trace(ctx context.Context, s Schedule, o TraceOptions, to repor
 	w := l.subject.Budget(ctx)
 	shown, cut, err := l.traced(ctx, w, s, o)
 	if err != nil {
-		return Traced{}, err
+		return Traced{}, nil, err
 	}
 	stop, why := w.Stop()
 	sites := l.traceSites(shown, stop)
 	out := Traced{Schedule: l.written(shown.Schedule).String(), Steps: len(shown.Run), Marked: len(sites) > 0, Cut: cut}
-	r := timeline.New(to, &l.resolver, sites)
-	m := shown.Launch.Part(r, shown.Launch.Skips(), 0, 1)
-	m.StopWhen(stop)
-	if err := r.Go(m, shown.Run, timeline.Run{Kernel: l.Name(), Schedule: out.Schedule, Finding: o.Finding, Cut: cut}); err != nil {
-		return out, err
+	m, err := l.show(shown, sites, timeline.Run{Kernel: l.Name(), Schedule: out.Schedule, Finding: o.Finding, Cut: cut}, to, attach, stop)
+	if err != nil {
+		return out, l, err
 	}
 	if why() != "" {
-		return out, cmp.Or(ctx.Err(), error(&Untold{why()}))
+		return out, l, cmp.Or(ctx.Err(), error(&Untold{why()}))
 	}
-	return out, ctx.Err()
+	out.Cut = cmp.Or(out.Cut, l.cutShort(m))
+	return out, l, ctx.Err()
+}
+
+// show shows a run to a tracer, and returns the machine at its end.
+func (l *Launch) show(shown evidence.Shown, sites []timeline.Site, about timeline.Run, to report.Tracer, attach func(*machine.Machine), stop func() bool) (*machine.Machine, error) {
+	r := timeline.New(to, &l.resolver, sites)
+	r.Slots(true)
+	m := shown.Launch.Part(r, shown.Launch.Skips(), 0, 1)
+	m.StopWhen(stop)
+	if attach != nil {
+		attach(m)
+	}
+	return m, r.Go(m, shown.Run, about)
 }
 
 // traceSites returns the places of the finding that a run shows.
@@ -124,6 +142,19 @@ func cutAt(steps, most int) string {
 		return ""
 	}
 	return fmt.Sprintf("it has more than %d steps, which is all that the trace takes", most)
+}
+
+// cutShort says what ended a run before its own end, a limit or what is not modelled, once it
+// has taken its last step; empty if nothing did.
+func (l *Launch) cutShort(m *machine.Machine) string {
+	g, ok := l.subject.LimitGap(m.Stopped())
+	if !ok {
+		return ""
+	}
+	if where, _ := l.resolver.Where(g.PC); where != "" {
+		return fmt.Sprintf("at %s: %s", where, g.What)
+	}
+	return g.What
 }
 
 // places returns the steps of a run that are places of the finding that it shows.

@@ -7,6 +7,7 @@ import (
 	"io"
 
 	"muster/internal/machine"
+	"muster/internal/story"
 	"muster/internal/timeline"
 	"muster/internal/view"
 )
@@ -27,6 +28,9 @@ type ViewOptions struct {
 	Live bool
 	// Steps is the most of each run; 0 for MostTraced.
 	Steps int
+	// Words, if set, says why a run is cut in the caller's words, for the library's names of
+	// limits.
+	Words func(string) string
 }
 
 // A View is runs of a launch as one page.
@@ -72,11 +76,17 @@ func (l *Launch) viewRun(ctx context.Context, v *View, run ViewRun, o ViewOption
 	}
 	stop, why := w.Stop()
 	of := view.Subject{Names: &l.resolver, Run: shown.Run, Sites: l.traceSites(shown, stop), Live: o.Live,
-		About: timeline.Run{Kernel: l.Name(), Schedule: l.written(shown.Schedule).String(), Cut: cut},
+		About: timeline.Run{Kernel: l.Name(), Schedule: l.written(shown.Schedule).String(), Cut: o.words(cut)},
 		Start: func(ob machine.Observer) *machine.Machine {
 			m := shown.Launch.Part(ob, false, 0, 1)
 			m.StopWhen(stop)
 			return m
+		},
+		Ended: func(m *machine.Machine) (string, string) {
+			if cut := l.cutShort(m); cut != "" {
+				return "", o.words(cut)
+			}
+			return story.NewTeller(&l.resolver, nil).End(m), ""
 		}}
 	var told *Story
 	if shown.Finding != nil {
@@ -91,6 +101,13 @@ func (l *Launch) viewRun(ctx context.Context, v *View, run ViewRun, o ViewOption
 	}
 	v.shown = append(v.shown, Traced{Schedule: of.About.Schedule, Finding: of.About.Finding, Steps: len(shown.Run), Marked: len(of.Sites) > 0, Cut: cut})
 	return cmp.Or(err, ctx.Err())
+}
+
+func (o *ViewOptions) words(text string) string {
+	if o.Words == nil {
+		return text
+	}
+	return o.Words(text)
 }
 
 // Runs says what the runs are.
@@ -117,5 +134,5 @@ func (v *View) Detail(ctx context.Context, run, step int) ([]byte, error) {
 	if l == nil || step < 1 || step > v.shown[run].Steps {
 		return nil, ErrNoDetail
 	}
-	return l.Window(step, func() bool { return ctx.Err() != nil })
+	return l.Window(ctx, step)
 }

@@ -20,7 +20,11 @@ type viewed struct {
 		Name, Space, Base string
 		Size, Elem        uint64
 	}
-	Runs []*viewedRun
+	Runs  []*viewedRun
+	Kinds map[string]struct {
+		Title, Text string
+		Edge        int
+	}
 	blob []byte
 }
 
@@ -158,9 +162,11 @@ type shownState struct {
 	types map[string]string
 	bytes map[shownMemory]map[uint64]byte // by offset
 	words map[uint64][4]int64             // by track: phase, pending, expected, tx
-	at    map[string][32][2]uint64
-	warps map[[2]uint64]bool
-	wrote []shownByte // by the last step
+	// locals are bytes by offset, by CTA, warp, name and lane.
+	locals map[string]map[uint64]byte
+	at     map[string][32][2]uint64
+	warps  map[[2]uint64]bool
+	wrote  []shownByte // by the last step
 }
 
 type shownMemory struct {
@@ -211,6 +217,24 @@ func (s *shownState) apply(r *bytesReader, table []string) {
 					s.bytes[mem][off+i] = r.byte()
 				}
 			}
+		case 6, 7:
+			cta, warp, mask, name, off, n := r.u(), r.u(), r.u(), table[r.u()], r.u(), r.u()
+			for l := range 32 {
+				if mask>>l&1 == 0 {
+					continue
+				}
+				key := regKey(cta, warp, name) + fmt.Sprint(" of lane ", l)
+				if s.locals[key] == nil {
+					s.locals[key] = map[uint64]byte{}
+				}
+				for i := range n {
+					if kind == 7 {
+						delete(s.locals[key], off+i)
+					} else {
+						s.locals[key][off+i] = r.byte()
+					}
+				}
+			}
 		case 3:
 			track := r.u()
 			s.words[track] = [4]int64{int64(r.u()), int64(r.u()), int64(r.u()), r.z()}
@@ -233,5 +257,5 @@ func (s *shownState) apply(r *bytesReader, table []string) {
 
 func newShown() *shownState {
 	return &shownState{regs: map[string]*[32]uint64{}, has: map[string]uint32{}, types: map[string]string{}, bytes: map[shownMemory]map[uint64]byte{},
-		words: map[uint64][4]int64{}, at: map[string][32][2]uint64{}, warps: map[[2]uint64]bool{}}
+		words: map[uint64][4]int64{}, locals: map[string]map[uint64]byte{}, at: map[string][32][2]uint64{}, warps: map[[2]uint64]bool{}}
 }

@@ -110,6 +110,8 @@ type comparison struct {
 	m                       *machine.Machine
 	n                       int                  // steps taken
 	registers, bytes, reads int                  // that were compared
+	locals                  int                  // the same, bytes of local memory
+	shown                   uint64               // of a variable of local memory; 0: all
 	accesses                []readByte           // of the present step
 	tracks                  map[[2]uint64]uint64 // of mbarriers, by CTA and address
 }
@@ -327,6 +329,34 @@ func (c *comparison) warp(s *shownState, w [2]uint64) {
 			}
 			c.register(s, regKey(w[0], w[1], shown), mask, &lo)
 		}
+		for _, v := range p.LocalVars(f.Func) {
+			shown := v.Name
+			if !kernel {
+				shown = name + ": " + shown
+			}
+			c.local(s, f, w, &v, shown, mask)
+		}
+	}
+}
+
+// local holds a variable of local memory to the machine's, in each lane.
+func (c *comparison) local(s *shownState, f *machine.Frame, w [2]uint64, v *machine.LocalVar, shown string, mask uint32) {
+	n := v.Size
+	if c.shown > 0 {
+		n = min(n, c.shown)
+	}
+	b, init := make([]byte, n), make([]uint32, (n+31)/32)
+	for k := mask; k != 0; k &= k - 1 {
+		l := bits.TrailingZeros32(k)
+		c.m.ReadLocal(int32(w[0]), int32(w[1]), f, v, l, b, init)
+		got := s.locals[regKey(w[0], w[1], shown)+fmt.Sprint(" of lane ", l)]
+		for i := range b {
+			c.locals++
+			x, ok := got[uint64(i)]
+			if is := init[i/32]>>(i%32)&1 != 0; (is != ok || is && b[i] != x) && !c.t.Failed() {
+				c.t.Errorf("after step %d: byte %d of %s of lane %d is %d (%v), shown as %d (%v)", c.n, i, shown, l, b[i], is, x, ok)
+			}
+		}
 	}
 }
 
@@ -379,6 +409,7 @@ func TestViewMarks(t *testing.T) {
 			var want collector
 			rec := timeline.New(&want, of.Names, of.Sites)
 			rec.All()
+			rec.Slots(false)
 			about := timeline.Run{Kernel: l.Name(), Schedule: d.Runs[0].Schedule, Finding: run.Finding}
 			if err := rec.Go(of.Start(rec), of.Run, about); err != nil {
 				t.Fatal(err)

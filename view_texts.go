@@ -1,10 +1,10 @@
 package muster
 
 import (
-	"os"
 	"path/filepath"
 	"slices"
 
+	"muster/internal/files"
 	"muster/internal/view"
 )
 
@@ -119,12 +119,11 @@ func readSource(name string, dirs []string) ([]byte, bool) {
 		dirs = []string{""}
 	}
 	for _, dir := range dirs {
-		full := filepath.Join(dir, name)
-		info, err := os.Stat(full)
-		if err != nil || !info.Mode().IsRegular() || info.Size() > mostSource {
+		full, err := filepath.EvalSymlinks(filepath.Join(dir, name))
+		if err != nil || !slices.Contains(sourceKinds, filepath.Ext(full)) { // a link to what is no source
 			continue
 		}
-		if data, err := os.ReadFile(full); err == nil && !slices.Contains(data, 0) {
+		if data, err := files.Read(full, mostSource); err == nil && !slices.Contains(data, 0) {
 			return data, true
 		}
 	}

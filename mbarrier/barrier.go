@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"runtime"
 	"sync/atomic"
+
+	"muster/mbarrier/internal/history"
 )
 
 // Max bounds the expected count of a [Barrier]: what barrier::max() of libcu++ returns on a GPU.
@@ -123,14 +125,14 @@ func New(expected int, opts ...Option) *Barrier {
 		b.pair[i].barrier, b.pair[i].cond.L = b, &b.pair[i]
 	}
 	b.tuner, b.paces = newTuner(max(2, expected)), true
-	if tracing.Load() {
+	if tracing.Load() || history.Mine() != nil {
 		b.trace = new(trace)
 	}
 	for _, o := range opts {
 		o(b)
 	}
 	if b.trace != nil {
-		register(b)
+		register(b, expected)
 	}
 	b.few = expected <= 2 && b.trace == nil
 	b.careful = b.trace != nil || b.completion != nil
@@ -197,7 +199,11 @@ func (b *Barrier) Wait(t ArrivalToken) {
 // try_wait may block for a while; that is [Barrier.WaitContext] with a deadline.)
 func (b *Barrier) TryWait(t ArrivalToken) bool {
 	b.checkToken("TryWait", t)
-	return b.now() > t.phase
+	over := b.now() > t.phase
+	if b.trace != nil {
+		b.trace.polled(t.phase, over)
+	}
+	return over
 }
 
 // WaitContext waits until the token's phase is complete, and then returns nil, or until ctx is done, and
@@ -347,7 +353,7 @@ func (b *Barrier) latchedDo(op string, c change) uint64 {
 		b.refuse(op, State{w, p}, r, c)
 	}
 	if b.trace != nil {
-		b.trace.note(p, int(c.count), -int(c.delta))
+		b.trace.note(p, c, next, r.Completed)
 	}
 	after, mark := p, v&careful
 	if r.Completed {
@@ -359,6 +365,9 @@ func (b *Barrier) latchedDo(op string, c change) uint64 {
 			b.due = 0
 			if next, r = next.ArriveDrop(n); r.Completed {
 				after++
+			}
+			if b.trace != nil {
+				b.trace.dropped(p+1, n, next, r.Completed)
 			}
 		}
 		b.epoch.Store(after >> lowBits)
@@ -388,6 +397,9 @@ func (b *Barrier) leave(op string, p uint64) {
 	now, v := b.latch(op)
 	if now < p {
 		b.due++
+		if b.trace != nil {
+			b.trace.leaving(p)
+		}
 		b.word.Store(v | careful)
 		return
 	}
@@ -402,6 +414,9 @@ func (b *Barrier) complete(v uint64) {
 	defer func() {
 		if !returned {
 			b.broken.Store(true)
+			if b.trace != nil {
+				b.trace.broke()
+			}
 			b.word.Store(v)
 		}
 		b.completing.Store(false)
@@ -440,54 +455,4 @@ func (b *Barrier) look() (phase, v uint64) {
 			runtime.Gosched()
 		}
 	}
-}
-
-func (b *Barrier) check(op string) {
-	if b == nil || b.crowd.cond.L == nil {
-		panic("mbarrier: " + op + " on a Barrier that is not from New")
-	}
-}
-
-func (b *Barrier) checkToken(op string, t ArrivalToken) {
-	b.check(op)
-	switch now := b.now(); {
-	case t.b == nil:
-		b.misuse(op, "with the zero token, which no arrival returned")
-	case t.b != b:
-		b.misuse(op, "with a token of another barrier (%s)", t.b.label())
-	case now > t.phase+1:
-		b.misuse(op, "with a stale token: it is of phase %d, %d before the current one, and only the current phase and the one before it can be waited for", t.phase, now-t.phase)
-	}
-}
-
-// parity returns the current phase and whether the phase with that parity is complete.
-func (b *Barrier) parity(op string, parity int) (uint64, bool) {
-	b.check(op)
-	if parity != 0 && parity != 1 {
-		b.misuse(op, "for parity %d: a parity is 0 or 1", parity)
-	}
-	p := b.now()
-	return p, p&1 != uint64(parity)
-}
-
-func (b *Barrier) misuse(op, format string, args ...any) {
-	panic(fmt.Sprintf("mbarrier: "+op+" "+format+"; "+b.label()+" is at "+b.State().String(), args...))
-}
-
-// refuse panics with the reason why c is not allowed in s.
-func (b *Barrier) refuse(op string, s State, r Result, c change) {
-	why := ""
-	switch left := s.Word.Pending(); {
-	case r.Fault == ArrivesOver && s.Word.Expected() == 0 && left == 0:
-		why = "after everyone has dropped"
-	case r.Fault == ArrivesOver:
-		why = fmt.Sprintf("over-arrives: %d arriving where the phase still waits for %d", c.count, left)
-	case r.Fault == DropsOver:
-		why = fmt.Sprintf("drops %d of %d expected", c.drop, s.Word.Expected())
-	case r.Fault == TxOverflow || r.Fault == NoFault:
-		why = fmt.Sprintf("overflows the bytes: %d and %+d leave -%d..%d", s.Word.Tx(), -c.delta, MaxTx, MaxTx)
-	default:
-		why = r.Fault.String()
-	}
-	panic(fmt.Sprintf("mbarrier: %s %s; %s is at %v", op, why, b.label(), s))
 }

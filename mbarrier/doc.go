@@ -24,7 +24,7 @@
 // [Pipeline], a ring of stages between producers and consumers, [Named], a barrier with reductions over
 // votes, and [Group], a barrier of fixed members, build on it. [Dump] reports for each barrier what its
 // phase waits for, its waiters, and missing participants. Package mbarriertest reports deadlocks in tests
-// this way.
+// this way, and as a page of who waits for whom.
 //
 // [New] makes a barrier; its type documents the operations, the memory order and misuse.
 //

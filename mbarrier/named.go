@@ -59,7 +59,7 @@ func (n *Named) reduce(op string, vote bool) *votes {
 	}
 	if s.Word.Expected()-s.Word.Pending() != uint32(v.n-1) {
 		n.mu.Unlock()
-		panic(fmt.Sprintf("mbarrier: %s in one phase with Sync or Arrive, which have no vote; %v", op, n.b))
+		n.b.panics(fmt.Sprintf("mbarrier: %s in one phase with Sync or Arrive, which have no vote; %v", op, n.b))
 	}
 	t := n.b.arrive(op, 1, 0)
 	n.mu.Unlock()
@@ -109,9 +109,9 @@ func (m *Member) Rank() int { return m.rank }
 func (m *Member) Arrive() {
 	switch {
 	case m.left:
-		panic(fmt.Sprintf("mbarrier: member %d arrives after Exit; %v", m.rank, m.b))
+		m.b.panics(fmt.Sprintf("mbarrier: member %d arrives after Exit; %v", m.rank, m.b))
 	case m.arrived:
-		panic(fmt.Sprintf("mbarrier: member %d arrives twice without a Wait between; %v", m.rank, m.b))
+		m.b.panics(fmt.Sprintf("mbarrier: member %d arrives twice without a Wait between; %v", m.rank, m.b))
 	}
 	m.token, m.arrived = m.b.Arrive(), true
 }
@@ -119,7 +119,7 @@ func (m *Member) Arrive() {
 // Wait returns once every member has arrived: barrier.cluster.wait.
 func (m *Member) Wait() {
 	if !m.arrived {
-		panic(fmt.Sprintf("mbarrier: member %d waits without having arrived; %v", m.rank, m.b))
+		m.b.panics(fmt.Sprintf("mbarrier: member %d waits without having arrived; %v", m.rank, m.b))
 	}
 	m.b.Wait(m.token)
 	m.arrived = false

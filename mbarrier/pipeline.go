@@ -63,6 +63,7 @@ func NewPipeline(stages, producers, consumers int, opts ...Option) *Pipeline {
 		p.full[i].own(consumers)
 		p.empty[i].own(producers)
 	}
+	ring(p.Barriers())
 	return p
 }
 
@@ -135,9 +136,9 @@ func (r *Producer) Acquire(ctx context.Context) (stage int, err error) {
 	p := r.p
 	switch {
 	case r.quit:
-		panic("mbarrier: Acquire after Quit")
+		p.empty[0].panics("mbarrier: Acquire after Quit")
 	case r.next.item-r.head.item == uint64(len(p.full)):
-		panic(fmt.Sprintf("mbarrier: Acquire with all %d stages acquired and none committed", len(p.full)))
+		p.empty[r.next.stage].panics(fmt.Sprintf("mbarrier: Acquire with all %d stages acquired and none committed", len(p.full)))
 	}
 	stage = r.next.stage
 	if last := r.next.phase - 1; r.next.phase > 0 {
@@ -155,6 +156,8 @@ func (r *Producer) Acquire(ctx context.Context) (stage int, err error) {
 		default:
 			b.await(last)
 		}
+	} else if b := p.empty[stage]; b.trace != nil {
+		b.trace.passed(last)
 	}
 	if p.consumers.Load() == 0 {
 		return 0, ErrNoConsumers
@@ -188,9 +191,13 @@ func (r *Producer) CommitTx(bytes int) {
 
 func (r *Producer) oldest(op string) int {
 	if r.head.item == r.next.item {
-		panic("mbarrier: " + op + " without a stage acquired")
+		r.none(op)
 	}
 	return r.head.stage
+}
+
+func (r *Producer) none(op string) {
+	r.p.full[r.head.stage].panics("mbarrier: " + op + " without a stage acquired")
 }
 
 // Quit leaves the pipeline: later items do not wait for this producer. When all have quit, consumers get
@@ -228,9 +235,9 @@ func (c *Consumer) Wait(ctx context.Context) (stage int, err error) {
 	p := c.p
 	switch {
 	case c.quit:
-		panic("mbarrier: Wait after Quit")
+		p.full[0].panics("mbarrier: Wait after Quit")
 	case c.next.item-c.tail.item == uint64(len(p.full)):
-		panic(fmt.Sprintf("mbarrier: Wait with all %d stages waited for and none released", len(p.full)))
+		p.full[c.next.stage].panics(fmt.Sprintf("mbarrier: Wait with all %d stages waited for and none released", len(p.full)))
 	}
 	if p.producers.Load() == 0 && c.next.item >= p.end.Load() {
 		return 0, io.EOF
@@ -260,7 +267,7 @@ func (c *Consumer) Wait(ctx context.Context) (stage int, err error) {
 // Release returns the stage of the oldest item waited for to the producers.
 func (c *Consumer) Release() {
 	if c.tail.item == c.next.item {
-		panic("mbarrier: Release without an item waited for")
+		c.p.empty[c.tail.stage].panics("mbarrier: Release without an item waited for")
 	}
 	b := c.p.empty[c.tail.stage]
 	c.tail.advance(c.p)

@@ -11,6 +11,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"weak"
+
+	"muster/mbarrier/internal/history"
 )
 
 // A trace is the record of a traced barrier for [Dump].
@@ -20,11 +22,14 @@ type trace struct {
 	arrived, before map[caller]int // arrivals of this phase and of the one before it
 	bytes           map[caller]int // expected minus landed, in this phase
 
-	asleep []*sleeper // under park.Mutex
+	asleep []*sleeper // under the crowd's Mutex
+
+	log *history.Log // of the bubble, if package mbarriertest watches it
+	id  int          // in the log
 }
 
 // A site is the call stack of a call into the package: the innermost return addresses.
-type site [12]uintptr
+type site history.Site
 
 // A caller is a goroutine at a site. The goroutine's number distinguishes callers and is not shown.
 type caller struct {
@@ -32,7 +37,11 @@ type caller struct {
 	goroutine string
 }
 
-type sleeper struct{ at site }
+type sleeper struct {
+	at    site
+	phase uint64 // that it waits for
+	step  int    // of the log, in which it began to wait
+}
 
 var (
 	tracing  atomic.Bool
@@ -56,13 +65,16 @@ func WithTrace() Option {
 // previous setting. It is for tests.
 func TraceAll(on bool) (was bool) { return tracing.Swap(on) }
 
-func register(b *Barrier) {
+func register(b *Barrier, expected int) {
 	registry.Lock()
 	defer registry.Unlock()
 	if len(registry.live) == cap(registry.live) {
 		registry.live = slices.DeleteFunc(registry.live, func(p weak.Pointer[Barrier]) bool { return p.Value() == nil })
 	}
 	registry.live = append(registry.live, weak.Make(b))
+	if b.trace.log = history.Mine(); b.trace.log != nil {
+		b.trace.id = b.trace.log.Make(b.label(), weak.Make(b), history.State{Pending: expected, Expected: expected}, history.Site(here()))
+	}
 }
 
 // Traced returns the traced barriers that are still in use, the oldest first.
@@ -91,8 +103,8 @@ func goroutine() string {
 	return id
 }
 
-// note records an operation in phase p. The caller holds the latch.
-func (t *trace) note(p uint64, arrivals, charge int) {
+// note records an operation in phase p, after which the word is next. The caller holds the latch.
+func (t *trace) note(p uint64, c change, next Word, completed bool) {
 	if t.arrived == nil || p != t.phase {
 		if t.before = nil; p == t.phase+1 {
 			t.before = t.arrived
@@ -100,19 +112,23 @@ func (t *trace) note(p uint64, arrivals, charge int) {
 		t.phase, t.arrived, t.bytes = p, map[caller]int{}, map[caller]int{}
 	}
 	at := caller{here(), goroutine()}
-	if arrivals != 0 {
-		t.arrived[at] += arrivals
+	if c.count != 0 {
+		t.arrived[at] += int(c.count)
 	}
-	if charge != 0 {
-		t.bytes[at] += charge
+	if c.delta != 0 {
+		t.bytes[at] -= int(c.delta)
+	}
+	if t.log != nil {
+		t.log.Add(history.Event{Kind: history.Changed, Barrier: t.id, Phase: int64(p), Count: int(c.count), Drop: int(c.drop), Bytes: -int(c.delta), Completed: completed, After: after(p, next, completed), By: at.goroutine}, history.Site(at.at))
 	}
 }
 
-func newSleeper() *sleeper { return &sleeper{here()} }
+func newSleeper(p uint64) *sleeper { return &sleeper{at: here(), phase: p} }
 
 func (t *trace) enter(s *sleeper) {
-	if t != nil {
-		t.asleep = append(t.asleep, s)
+	t.asleep = append(t.asleep, s)
+	if t.log != nil && s.step == 0 {
+		s.step = t.log.Add(history.Event{Kind: history.Waits, Barrier: t.id, Phase: int64(s.phase)}, history.Site(s.at))
 	}
 }
 
@@ -270,8 +286,7 @@ func (s site) text(depth int) string {
 	for more := n > 0; more && len(names) < depth; {
 		var f runtime.Frame
 		f, more = frames.Next()
-		pkg, _, _ := strings.Cut(f.Function[strings.LastIndexByte(f.Function, '/')+1:], ".")
-		if f.Function == "" || strings.HasPrefix(f.Function, "muster/mbarrier.") || slices.Contains([]string{"runtime", "sync", "testing", "synctest"}, pkg) {
+		if f.Function == "" || history.Library(f.Function) {
 			continue
 		}
 		names = append(names, fmt.Sprintf("%s (%s:%d)", f.Function[strings.LastIndexByte(f.Function, '/')+1:], filepath.Base(f.File), f.Line))

@@ -43,6 +43,9 @@ func (b *Barrier) arriveAndAwait(arrive bool, p uint64) {
 	}
 	if !counted {
 		if b.over(p) || !b.tuner.parks() && b.soon(p) {
+			if b.trace != nil && !arrive {
+				b.trace.passed(p)
+			}
 			return
 		}
 		if s := &b.pair[p&1]; b.few && s.claim(p) {
@@ -55,7 +58,7 @@ func (b *Barrier) arriveAndAwait(arrive bool, p uint64) {
 			s.until.Store(0)
 		}
 	}
-	c, rec := &b.crowd, b.sleeper()
+	c, rec := &b.crowd, b.sleeper(p)
 	for counted || b.enter(p, &c.parked, rec) {
 		roused := c.roused
 		c.cond.Wait() // unlocks the Mutex
@@ -66,6 +69,9 @@ func (b *Barrier) arriveAndAwait(arrive bool, p uint64) {
 			b.exit(rec)
 		}
 		if b.over(p) || b.now() > p {
+			if rec != nil {
+				b.trace.resumed(rec, true)
+			}
 			return
 		}
 		c.uncount(roused)
@@ -273,7 +279,9 @@ func (b *Barrier) enter(p uint64, count *int32, rec *sleeper) bool {
 	past, broken := b.over(p), b.broken.Load()
 	if !past && !broken {
 		*count++
-		b.trace.enter(rec)
+		if b.trace != nil {
+			b.trace.enter(rec)
+		}
 		return true
 	}
 	c.Mutex.Unlock()
@@ -326,9 +334,12 @@ func (b *Barrier) awaitContext(ctx context.Context, p uint64) error {
 		return nil
 	}
 	if b.soon(p) {
+		if b.trace != nil {
+			b.trace.passed(p)
+		}
 		return nil
 	}
-	c, rec := &b.crowd, b.sleeper()
+	c, rec := &b.crowd, b.sleeper(p)
 	for b.enter(p, &c.selected, rec) {
 		if c.done == nil {
 			c.done = make(chan struct{})
@@ -339,6 +350,9 @@ func (b *Barrier) awaitContext(ctx context.Context, p uint64) error {
 		case <-done:
 			b.exit(rec)
 			if b.now() > p {
+				if rec != nil {
+					b.trace.resumed(rec, true)
+				}
 				return nil
 			}
 		case <-quit:
@@ -348,7 +362,11 @@ func (b *Barrier) awaitContext(ctx context.Context, p uint64) error {
 			}
 			c.Mutex.Unlock()
 			b.exit(rec)
-			if b.now() > p {
+			over := b.now() > p
+			if rec != nil {
+				b.trace.resumed(rec, over)
+			}
+			if over {
 				return nil
 			}
 			return ctx.Err()
@@ -358,11 +376,11 @@ func (b *Barrier) awaitContext(ctx context.Context, p uint64) error {
 }
 
 // sleeper returns a trace record for a goroutine about to park, if there is a trace.
-func (b *Barrier) sleeper() *sleeper {
+func (b *Barrier) sleeper(p uint64) *sleeper {
 	if b.trace == nil {
 		return nil
 	}
-	return newSleeper()
+	return newSleeper(p)
 }
 
 func (b *Barrier) exit(rec *sleeper) {

@@ -39,6 +39,7 @@ const (
 	TrackBuffer    TrackKind = "buffer"  // who accesses a buffer or a variable
 	TrackBarrier   TrackKind = "barrier" // a named barrier
 	TrackColumns   TrackKind = "columns" // of tensor memory
+	TrackSlot      TrackKind = "slot"    // of a ring: what copies that signal one mbarrier fill
 )
 
 // A TraceKind says what a mark is.

@@ -15,6 +15,7 @@ import (
 
 func barrierCommand(c *console) *cobra.Command {
 	var update, explain bool
+	var picture pictureFlag
 	cmd := &cobra.Command{
 		Use:   "barrier SCRIPT",
 		Short: "Play with an mbarrier: operations in, the word and its ledger out",
@@ -56,15 +57,16 @@ output differs (or an error was found), 2 bad input.`,
 		Example: "  muster barrier examples/barrier/two_debts.txt\n  echo 'init bar 2' | muster barrier -",
 		Args:    exactly(1, "one script, or - for standard input"),
 		RunE: func(_ *cobra.Command, args []string) error {
-			return c.barrier(args[0], update, explain)
+			return c.barrier(args[0], update, explain, picture)
 		},
 	}
 	cmd.Flags().BoolVar(&update, "update", false, "write the script with the output that it has (to standard output for '-')")
+	picture.register(cmd.Flags(), "the phases, what they are owed, waits and copies")
 	cmd.Flags().BoolVar(&explain, "explain", false, "print the script as it runs, and what each finding means")
 	return cmd
 }
 
-func (c *console) barrier(name string, update, explain bool) error {
+func (c *console) barrier(name string, update, explain bool, picture pictureFlag) error {
 	src, err := readSource(c.in, name)
 	if err != nil {
 		return err
@@ -74,6 +76,11 @@ func (c *console) barrier(name string, update, explain bool) error {
 		return c.scriptError(files.Instead(name, files.AsScript, src, err))
 	}
 	res, err := s.Run()
+	if err == nil {
+		if err := picture.script(name, res); err != nil {
+			return err
+		}
+	}
 	switch {
 	case err != nil:
 		return c.scriptError(err)

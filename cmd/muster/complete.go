@@ -95,7 +95,7 @@ func flagCompletion(f *pflag.Flag) cobra.CompletionFunc {
 		return func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 			return nil, cobra.ShellCompDirectiveFilterDirs
 		}
-	case "format", "trace", "state", "from", "output", "out", "expect":
+	case "format", "trace", "picture", "state", "from", "output", "out", "expect":
 		return nil
 	}
 	if t := f.Value.Type(); t == "bool" {

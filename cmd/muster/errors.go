@@ -66,10 +66,11 @@ func plainly(err error) string {
 	return text
 }
 
-// oneLine makes a message one line that a terminal can show, whatever names are in it.
+// oneLine makes a message one line that a terminal can show, whatever names are in it: what
+// turns the direction of text would show another than it is.
 func oneLine(s string) string {
 	s = strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) && !unicode.IsSpace(r) {
+		if (unicode.IsControl(r) || unicode.Is(unicode.Cf, r)) && !unicode.IsSpace(r) {
 			return '?'
 		}
 		return r
@@ -117,7 +118,9 @@ func point(w io.Writer, text string, col, room int) {
 // printable reports whether a line can be shown on a terminal, and in the log of a job: there,
 // a line that begins with two colons, or has ##[, commands GitHub's runner.
 func printable(s string) bool {
-	return utf8.ValidString(s) && !strings.HasPrefix(strings.TrimSpace(s), "::") && !strings.Contains(s, "##[") && strings.IndexFunc(s, func(r rune) bool { return r != '\t' && r != '\r' && unicode.IsControl(r) }) < 0
+	return utf8.ValidString(s) && !strings.HasPrefix(strings.TrimSpace(s), "::") && !strings.Contains(s, "##[") && strings.IndexFunc(s, func(r rune) bool {
+		return r != '\t' && r != '\r' && (unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp))
+	}) < 0
 }
 
 // clip cuts a line of more than room bytes around a column, at character boundaries.
@@ -128,7 +131,11 @@ func clip(s string, at, room int) (string, int) {
 		for lo > 0 && !utf8.RuneStart(s[lo]) {
 			lo--
 		}
-		s, at = s[lo:min(len(s), lo+room)], at-lo
+		hi := min(len(s), lo+room)
+		for hi > at && hi < len(s) && !utf8.RuneStart(s[hi]) {
+			hi--
+		}
+		s, at = s[lo:hi], at-lo
 	}
 	return s, min(at, len(s))
 }

@@ -35,7 +35,7 @@ var flagGroups = []helpGroup{
 	{"Its code", []string{"ptx", "link", "arch", "nvcc-flag"}},
 	{"Exploring", []string{"schedules", "steps", "preemptions", "jobs", "shard", "state", "values"}},
 	{"Limits", []string{"limit-time", "limit-memory", "limit-instrs", "limit-local"}},
-	{"The answer", []string{"format", "brief", "first", "all", "baseline", "fail-on", "schedule-dir", "trace", "quiet", "help"}},
+	{"The answer", []string{"format", "brief", "first", "all", "baseline", "fail-on", "schedule-dir", "trace", "profile", "picture", "quiet", "help"}},
 }
 
 // helpWidth is how wide help is.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -22,6 +23,7 @@ type replaying struct {
 	tell     muster.TellOptions
 	shrink   bool
 	trace    traceFlag
+	picture  pictureFlag
 }
 
 func replayCommand(c *console) *cobra.Command {
@@ -68,6 +70,7 @@ it: then the kernel or the launch is another one.
 	r.in.register(f)
 	r.format.register(f)
 	r.trace.register(f, "the run")
+	r.picture.register(f, "the finding, its places among the steps that lead there,")
 	f.StringVar(&r.schedule, "schedule", "earliest", "the `schedule`, or @FILE")
 	f.StringVar(&r.id, "finding", "", "the finding, `kind@file.ptx:lines`, as its replay line has it")
 	f.IntVar(&r.tell.Until, "until", 0, "stop after step `N`")
@@ -91,6 +94,12 @@ func (r *replaying) run(c *console, cmd *cobra.Command, args []string) error {
 	if err := checkFindingID(r.id); err != nil {
 		return err
 	}
+	if r.picture != "" && r.id == "" {
+		return errors.New("--picture draws one finding: name it by --finding")
+	}
+	if r.picture != "" && r.tell.Until > 0 {
+		return errors.New("--picture draws the whole story; --until ends it early")
+	}
 	if r.shrink && r.id == "" {
 		return errors.New("--shrink needs a --finding")
 	}
@@ -101,7 +110,7 @@ func (r *replaying) run(c *console, cmd *cobra.Command, args []string) error {
 	if args, err = file.takeLaunch(&r.in, args); err != nil {
 		return err
 	}
-	r.in.outputs = []string{string(r.trace)}
+	r.in.outputs = []string{string(r.trace), string(r.picture)}
 	w, err := c.begin(&r.in)
 	if err != nil {
 		return err
@@ -122,7 +131,7 @@ func (r *replaying) run(c *console, cmd *cobra.Command, args []string) error {
 	if got.Untold != nil {
 		fmt.Fprintln(beside{c}, "muster:", options.Replace(got.Untold.Error()))
 	}
-	untraced := r.traced(w, c, l, got.Report)
+	untraced := cmp.Or(r.traced(w, c, l, got.Report), r.picture.finding(c, got))
 	w.answered()
 	err = r.write(c, got)
 	if answered := exit(0); untraced != nil && (err == nil || errors.As(err, &answered)) {

@@ -1,8 +1,10 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -22,6 +24,8 @@ func runCommand(c *console) *cobra.Command {
 	var jobs int
 	var outs []string
 	var trace traceFlag
+	var profile profileFlag
+	var picture pictureFlag
 	cmd := &cobra.Command{
 		Use:   "run LAUNCH|FILE.ptx|FILE.cu",
 		Short: "Execute a launch and compare what it leaves behind",
@@ -32,6 +36,7 @@ synchronization; that is 'muster check'.
 Exit status 1 if an array differs, or if the kernel faults or hangs.
 ` + launchHelp,
 		Example: `  muster run examples/ring/ring.yaml
+  muster run examples/ring/ring.yaml --profile
   muster run examples/ring/ring.yaml --schedule random:3 --out out=got.npy`,
 		Args: atMost(1, aLaunch),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -39,13 +44,13 @@ Exit status 1 if an array differs, or if the kernel faults or hangs.
 			if err != nil {
 				return err
 			}
-			in.outputs = []string{string(trace)}
+			in.outputs = []string{string(trace), string(picture)}
 			w, err := c.begin(&in)
 			if err != nil {
 				return err
 			}
 			defer w.close()
-			all := stages{c: c, format: format, clean: "all %d launches ran to their end", single: trace.flag()}
+			all := stages{c: c, format: format, clean: "all %d launches ran to their end", single: cmp.Or(trace.flag(), profile.flag(), picture.flag())}
 			err = all.each(w, &in, cmd, args, func(ctx context.Context, l *muster.Launch, words string, last bool) (*muster.RunResult, error) {
 				if err := checkOuts(l, outs); err != nil {
 					return nil, err
@@ -62,14 +67,17 @@ Exit status 1 if an array differs, or if the kernel faults or hangs.
 						return nil, err
 					}
 				}
-				if all.add(r.Verdict(), runForm(r)); all.together() {
+				shown, id := first(r.Report, s)
+				form := runForm(r)
+				unprofiled := profile.make(w, l, shown)
+				form.Profile = profile.of
+				if all.add(r.Verdict(), form); all.together() {
 					return r, nil
 				}
-				if err := c.result(r, format); err != nil {
+				if err := c.result(r, form, format); err != nil {
 					return r, err
 				}
-				_, id := first(r.Report, s)
-				return r, trace.write(w, c, l, s, id)
+				return r, cmp.Or(c.unshown(profile.write(c, format, unprofiled), r), c.unshown(picture.run(w, c, l, shown, id), r), trace.write(w, c, l, s, id))
 			})
 			return w.exit(all.end(err))
 		},
@@ -78,10 +86,22 @@ Exit status 1 if an array differs, or if the kernel faults or hangs.
 	in.register(f)
 	format.register(f)
 	trace.register(f, "the run")
+	profile.register(f)
+	picture.register(f, "the run, its copies and the slots of its rings over time")
 	f.StringVar(&schedule, "schedule", "earliest", "the `schedule`: earliest, latest, round-robin, random:SEED")
 	jobsFlag(f, &jobs, "groups of clusters that share nothing written to run at a time; default: one a processor")
 	f.StringArrayVar(&outs, "out", nil, "write a buffer when the run has come to its end, `name=file.npy`")
 	return cmd
+}
+
+// unshown says that a run could not be shown, where that does not hide what it came to.
+func (c *console) unshown(err error, r *muster.RunResult) error {
+	var untold *muster.Untold
+	if errors.As(err, &untold) && r.Verdict() != report.Clean {
+		fmt.Fprintln(beside{c}, "muster:", options.Replace(err.Error()))
+		return nil
+	}
+	return err
 }
 
 // checkOuts checks --out before the kernel runs.
@@ -108,12 +128,12 @@ func writeOuts(r *muster.RunResult, outs []string) error {
 	return nil
 }
 
-func (c *console) result(r *muster.RunResult, format formatFlag) error {
+func (c *console) result(r *muster.RunResult, form answer.Run, format formatFlag) error {
 	if format == "json" {
 		e := json.NewEncoder(c.out)
 		e.SetEscapeHTML(false)
 		e.SetIndent("", "  ")
-		return e.Encode(runForm(r))
+		return e.Encode(form)
 	}
 	if inFlags(r.Report) != nil {
 		keepSchedules(r.Report)

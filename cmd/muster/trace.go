@@ -65,7 +65,7 @@ func (t traceFlag) write(ctx context.Context, c *console, l *muster.Launch, s mu
 	}
 	fmt.Fprintf(beside{c}, "muster: %s of %s%s in %s\n", diag.Plural(got.Steps, "step"), schedule, shows, t)
 	if got.Cut != "" {
-		fmt.Fprintf(beside{c}, "muster: the trace ends before the run: %s\n", got.Cut)
+		fmt.Fprintf(beside{c}, "muster: the trace ends before the run: %s\n", options.Replace(got.Cut))
 	}
 	return nil
 }

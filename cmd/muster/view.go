@@ -20,6 +20,7 @@ type viewing struct {
 	beside   string
 	id       string
 	browser  bool
+	summary  string // of the check
 }
 
 func viewCommand(c *console) *cobra.Command {
@@ -146,7 +147,9 @@ func (v *viewing) page(w *work, l *muster.Launch, words string, runs []muster.Vi
 	if err := v.begin(&runs[0], r); err != nil {
 		return nil, err
 	}
-	return l.View(w, inFlags(r), muster.ViewOptions{Runs: runs, Live: v.html == ""})
+	r = inFlags(r)
+	v.summary = r.Summary
+	return l.View(w, r, muster.ViewOptions{Runs: runs, Live: v.html == "", Words: options.Replace})
 }
 
 // begin says which run comes first, and at which finding it begins.
@@ -159,16 +162,16 @@ func (v *viewing) begin(run *muster.ViewRun, r *muster.Report) error {
 			continue
 		case v.id == "" && given && f.Schedule != run.Schedule.String():
 			continue
-		case f.Schedule == "" && !given:
-			continue
 		}
 		run.Finding = f.ID
-		if !given {
+		if !given && f.Schedule != "" { // it has none if the launch itself is wrong
 			s, err := muster.ParseSchedule(f.Schedule)
 			if err != nil {
 				return err
 			}
 			run.Schedule, run.Name = s, brief(f.Schedule)
+		} else if !given {
+			run.Name = run.Schedule.String()
 		}
 		return nil
 	}
@@ -187,9 +190,14 @@ func (v *viewing) begin(run *muster.ViewRun, r *muster.Report) error {
 	return nil
 }
 
-// told says what the page shows.
+// told says what the check found, and what the page shows.
 func (v *viewing) told(c *console, page *muster.View, where string) {
+	fmt.Fprintf(beside{c}, "muster: %s\n", v.summary)
 	for _, r := range page.Runs() {
+		if r.Steps == 0 && r.Cut != "" {
+			fmt.Fprintf(beside{c}, "muster: no run in %s: %s\n", where, r.Cut)
+			continue
+		}
 		schedule, shows := "schedule "+r.Schedule, ""
 		if len(schedule) > 60 {
 			schedule = "this schedule"
@@ -199,7 +207,7 @@ func (v *viewing) told(c *console, page *muster.View, where string) {
 		}
 		fmt.Fprintf(beside{c}, "muster: %s of %s%s in %s\n", diag.Plural(r.Steps, "step"), schedule, shows, where)
 		if r.Cut != "" {
-			fmt.Fprintf(beside{c}, "muster: the run is not shown to its end: %s\n", options.Replace(r.Cut))
+			fmt.Fprintf(beside{c}, "muster: the run is not shown to its end: %s\n", r.Cut)
 		}
 	}
 }

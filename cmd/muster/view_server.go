@@ -37,9 +37,6 @@ func (v *viewing) serve(w *work, c *console, page *muster.View) error {
 	return s.serve(w)
 }
 
-// requestTime bounds the work for one answer.
-const requestTime = 30 * time.Second
-
 // A pageServer serves one page on the loopback address, under a path that nobody can guess:
 // other users of the machine, and other pages in the browser, reach the port too. A request
 // that names another host is refused: a name that leads here is how such a page would ask
@@ -52,6 +49,13 @@ type pageServer struct {
 	path   string
 	url    string
 }
+
+// requestTime bounds the work for one answer, and answerTime how long a client may take to
+// read it: the page has up to 20 MB, and may come through a tunnel.
+const (
+	requestTime = 30 * time.Second
+	answerTime  = 10 * time.Minute
+)
 
 func newPageServer(page *muster.View) (*pageServer, error) {
 	var html bytes.Buffer
@@ -71,7 +75,7 @@ func newPageServer(page *muster.View) (*pageServer, error) {
 // serve answers until the context ends.
 func (s *pageServer) serve(ctx context.Context) error {
 	server := &http.Server{
-		Handler: s, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 16 << 10,
+		Handler: s, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 10 * time.Second, WriteTimeout: answerTime, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 16 << 10,
 		BaseContext: func(net.Listener) context.Context { return ctx },
 	}
 	end := context.AfterFunc(ctx, func() { server.Close() })

@@ -38,15 +38,16 @@ func WriteRun(w io.Writer, r *muster.RunResult, o report.TextOptions) error {
 
 // A Run is the JSON form of a run; versioned with the report's.
 type Run struct {
-	Version     int            `json:"version"`
-	Verdict     muster.Verdict `json:"verdict"`
-	Schedule    string         `json:"schedule"`
-	Launch      report.Launch  `json:"launch"`
-	Warps       int64          `json:"warp_instructions"`
-	Lanes       int64          `json:"lane_instructions"`
-	Output      string         `json:"output"`
-	Comparisons []Comparison   `json:"comparisons"`
-	Report      *muster.Report `json:"report"` // null if the run came to its end
+	Version     int             `json:"version"`
+	Verdict     muster.Verdict  `json:"verdict"`
+	Schedule    string          `json:"schedule"`
+	Launch      report.Launch   `json:"launch"`
+	Warps       int64           `json:"warp_instructions"`
+	Lanes       int64           `json:"lane_instructions"`
+	Output      string          `json:"output"`
+	Comparisons []Comparison    `json:"comparisons"`
+	Report      *muster.Report  `json:"report"`            // null if the run came to its end
+	Profile     *report.Profile `json:"profile,omitempty"` // of --profile
 }
 
 // A Comparison is the JSON form of a buffer against what is expected of it.

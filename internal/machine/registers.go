@@ -60,6 +60,7 @@ type Frame struct {
 	Func                  int32
 	Mask                  uint32
 	base32, base64, basep int32
+	local                 uint32 // where it begins in local memory
 }
 
 // Frames appends the frames of a warp's lanes, those of each lane from the outermost on.
@@ -70,9 +71,9 @@ func (m *Machine) Frames(cta, warp int32, buf []Frame) []Frame {
 	}
 	for _, s := range t.warps[warp].splits {
 		for _, f := range s.frames {
-			buf = append(buf, Frame{Func: m.prog.code[f.pc].fn, Mask: s.mask, base32: f.base32, base64: f.base64, basep: f.basep})
+			buf = append(buf, Frame{Func: m.prog.code[f.pc].fn, Mask: s.mask, base32: f.base32, base64: f.base64, basep: f.basep, local: f.lbase})
 		}
-		buf = append(buf, Frame{Func: m.prog.code[s.pc].fn, Mask: s.mask, base32: s.base32, base64: s.base64, basep: s.basep})
+		buf = append(buf, Frame{Func: m.prog.code[s.pc].fn, Mask: s.mask, base32: s.base32, base64: s.base64, basep: s.basep, local: s.lbase})
 	}
 	return buf
 }

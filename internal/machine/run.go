@@ -156,6 +156,7 @@ func (m *Machine) runAlone(w *warp, s *split, limit int64) {
 	x := m.enter(w, s)
 	code := m.prog.code
 	n, lanes := int64(0), int64(0)
+	from := s.pc // of instructions that follow each other
 	for {
 		in := &code[s.pc]
 		mask := s.mask
@@ -171,6 +172,7 @@ func (m *Machine) runAlone(w *warp, s *split, limit int64) {
 		case branch:
 			if n > limit {
 				m.account(n, lanes)
+				m.counted(w, from, s.pc)
 				m.goesOn(w, s)
 				return
 			}
@@ -181,14 +183,18 @@ func (m *Machine) runAlone(w *warp, s *split, limit int64) {
 			if in.uni != nil {
 				x.keepsPromise(in, mask)
 			}
+			at := s.pc
 			in.exec(x, in, mask)
+			m.counted(w, from, at+1)
+			from = s.pc
 			if len(w.splits) != 1 || s.state != running || m.stop != nil {
 				m.account(n+1, lanes+int64(bits.OnesCount32(mask)))
 				return
 			}
 		default:
-			if !m.point(w, s, in, mask) {
+			if at := s.pc; !m.point(w, s, in, mask) {
 				m.account(n, lanes)
+				m.counted(w, from, at)
 				return
 			}
 		}
@@ -204,6 +210,7 @@ func (m *Machine) runAmong(w *warp, s *split, limit int64) {
 	code := m.prog.code
 	stop := w.meets(s)
 	n, lanes := int64(0), int64(0)
+	from := s.pc // of instructions that follow each other
 	for {
 		if s.pc >= stop {
 			if m.merge(w, s) || s.pc > stop {
@@ -221,6 +228,7 @@ func (m *Machine) runAmong(w *warp, s *split, limit int64) {
 		} else if in.class == branch {
 			if n > limit {
 				m.account(n, lanes)
+				m.counted(w, from, s.pc)
 				m.goesOn(w, s)
 				return
 			}
@@ -231,7 +239,10 @@ func (m *Machine) runAmong(w *warp, s *split, limit int64) {
 				if in.uni != nil {
 					x.keepsPromise(in, mask)
 				}
+				at := s.pc
 				in.exec(x, in, mask)
+				m.counted(w, from, at+1)
+				from = s.pc
 				if len(w.splits) != k || s.state != running || len(s.frames) != depth || m.stop != nil {
 					n++
 					break
@@ -239,13 +250,16 @@ func (m *Machine) runAmong(w *warp, s *split, limit int64) {
 				// A jump back may lead to where another split waits.
 				stop = w.meets(s)
 			}
-		} else if !m.point(w, s, in, mask) {
+		} else if at := s.pc; !m.point(w, s, in, mask) {
+			m.counted(w, from, at)
+			from = s.pc
 			break
 		}
 		n++
 		lanes += int64(bits.OnesCount32(mask))
 	}
 	m.account(n, lanes)
+	m.counted(w, from, s.pc)
 }
 
 // meets returns the lowest program counter at or above s's at which another
@@ -298,6 +312,13 @@ func (m *Machine) account(n, lanes int64) {
 	m.lanes += lanes
 	m.clock += n
 	m.left -= n
+}
+
+// counted records instructions that follow each other and were executed, for a Tally.
+func (m *Machine) counted(w *warp, from, to int32) {
+	if m.cfg.tally != nil {
+		m.cfg.tally.add(w, from, to)
+	}
 }
 
 // point handles a split that reached a visible or collective instruction. It
@@ -381,6 +402,7 @@ func (m *Machine) step(w *warp, s *split, giveUp bool) {
 	mask := s.mask
 	m.instrs++
 	m.lanes += int64(bits.OnesCount32(mask))
+	m.counted(w, pc, pc+1)
 	if !m.goesOn(w, s) {
 		return
 	}

@@ -38,6 +38,7 @@ type Config struct {
 	failing      map[int32]bool // tests that come out false
 	meetings     bool
 	follower     *Follower
+	tally        *Tally
 	parted       []bool // by instruction: Part
 	without      map[int32]bool
 	apart        bool // KeepApart

@@ -14,6 +14,7 @@ type Result struct {
 	Text string
 	// Kinds are the errors found, by their names in the catalogue, each once.
 	Kinds []string
+	Moves []Move // the commands, one by one
 	diffs []difference
 }
 
@@ -26,10 +27,13 @@ func (s *Script) Run() (*Result, error) {
 	for i := range s.groups {
 		g := &s.groups[i]
 		r.out = nil
+		lines := g.commands()
 		for j := range g.cmds {
+			said := len(r.out)
 			if err := r.command(&g.cmds[j]); err != nil {
 				return nil, err
 			}
+			res.Moves = append(res.Moves, r.move(lines[j], r.out[said:]))
 		}
 		if g.checked && !slices.Equal(g.want, r.out) {
 			res.diffs = append(res.diffs, difference{g.line, g.lines, g.want, r.out})

@@ -13,12 +13,7 @@ type Namer struct{ t *Teller }
 func NewNamer(names *resolve.Resolver) *Namer { return &Namer{NewTeller(names, nil)} }
 
 // CTA names a CTA, by its launch too where there are several.
-func (n *Namer) CTA(i int32) string {
-	if l := n.t.names.LaunchOf(i); l != "" {
-		return l + ", " + n.t.cta(i)
-	}
-	return n.t.cta(i)
-}
+func (n *Namer) CTA(i int32) string { return n.t.cta(i) }
 
 // Agent names a warp, with its CTA if there are several.
 func (n *Namer) Agent(cta, warp int32) string { return n.t.warp(cta, warp) }

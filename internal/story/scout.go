@@ -74,7 +74,11 @@ func (s *Scout) Go(m *machine.Machine, run []machine.Choice, until int) {
 	for i, c := range run[:until] {
 		s.step, s.busy = i+1, false
 		s.choice(c)
+		before := m.Stopped()
 		m.Step(c)
+		if before == nil {
+			s.faults(m.Stopped())
+		}
 		if s.shown == 0 && s.Shown != nil && s.Shown() {
 			s.shown = s.step
 		}
@@ -101,6 +105,19 @@ func (s *Scout) Go(m *machine.Machine, run []machine.Choice, until int) {
 			if v.Kind == machine.WaitNamed {
 				s.waits = append(s.waits, barrier{mem: machine.SharedOf(v.CTA), addr: uint64(v.Bar), named: true, is: true})
 			}
+		}
+	}
+}
+
+// faults notes that a step ends the run at a place of the finding: what faults has no event.
+func (s *Scout) faults(st *machine.Stop) {
+	if st == nil || s.finding == nil || st.PC < 0 {
+		return
+	}
+	for i := range s.finding.Sites {
+		if t := &s.finding.Sites[i]; t.PC == st.PC && t.CTA == st.CTA && t.Warp == st.Warp {
+			s.busy = true
+			s.add(mark{step: s.step, what: siteHit, site: int8(i), own: true})
 		}
 	}
 }

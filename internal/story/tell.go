@@ -40,7 +40,7 @@ type phrase struct {
 // NewTeller returns a teller of the given steps, which ascend.
 func NewTeller(names *resolve.Resolver, steps []told) *Teller {
 	g := names.Grid
-	return &Teller{names: names, told: steps, multiple: g[0]*g[1]*g[2] > 1}
+	return &Teller{names: names, told: steps, multiple: g[0]*g[1]*g[2] > 1 || len(names.Launches) > 0}
 }
 
 // Go steps a machine that the teller observes through a run, to step until, and
@@ -69,7 +69,7 @@ func (t *Teller) Go(m *machine.Machine, run []machine.Choice, until int) *report
 	}
 	if s.Until == 0 {
 		m.Conclude()
-		s.End = t.end(m)
+		s.End = t.End(m)
 	}
 	t.close(m)
 	return s
@@ -98,7 +98,12 @@ func (t *Teller) stretch(run []machine.Choice, first, last int) report.Step {
 		}
 		turns = append(turns, turn{who, 1})
 	}
-	if s.Turns = len(turns); s.Turns > maxTurns {
+	s.Turns = len(turns)
+	if !slices.ContainsFunc(run[first-1:last], func(c machine.Choice) bool { return c.Kind != machine.GiveUp }) {
+		s.Who = fmt.Sprintf("%s: %s, %swhich gives up a wait as a timeout would", t.summary(run[first-1:last]), diag.Plural(last-first+1, "step"), iff(first == last, "", "each of "))
+		return s
+	}
+	if s.Turns > maxTurns {
 		s.Who = fmt.Sprintf("%s: %s in %d turns", t.summary(run[first-1:last]), diag.Plural(last-first+1, "step"), s.Turns)
 		return s
 	}
@@ -121,7 +126,13 @@ func (t *Teller) chooser(c machine.Choice) string {
 	return t.warp(c.CTA, c.Warp)
 }
 
-func (t *Teller) cta(i int32) string { return diag.CTA(t.names.CTA(i)) }
+// cta names a CTA, by its launch too where there are several.
+func (t *Teller) cta(i int32) string {
+	if l := t.names.LaunchOf(i); l != "" {
+		return l + ", " + diag.CTA(t.names.CTA(i))
+	}
+	return diag.CTA(t.names.CTA(i))
+}
 
 // warp names a warp, with its CTA if there are several.
 func (t *Teller) warp(cta, warp int32) string {
@@ -386,8 +397,8 @@ func (t *Teller) state(m *machine.Machine, b barrier) string {
 	return name + ": " + mbarrier.State{Word: now.Word, Phase: uint64(now.Phase)}.String()
 }
 
-// end says how the run ended.
-func (t *Teller) end(m *machine.Machine) string {
+// End says how the run of a machine ended.
+func (t *Teller) End(m *machine.Machine) string {
 	st := m.Stopped()
 	switch {
 	case st == nil && m.Done():

@@ -87,6 +87,7 @@ func (a *all) observe(r *Recorder, ev *machine.Event) {
 	if a == nil {
 		return
 	}
+	defer r.meet(ev)
 	switch ev.Kind {
 	case machine.EvAccess:
 		a.lanes(r, ev)

@@ -17,6 +17,7 @@ type op struct {
 	from          []uint64
 	flow          uint64 // the arrow from what issued it
 	group         int64  // which of its warp's groups of its mechanism it is in; 0: not closed so far
+	meets         []meeting
 }
 
 // groups names the groups of a warp's operations of one mechanism.
@@ -43,6 +44,7 @@ func (r *Recorder) issued(o *machine.Op) {
 	r.now.from = append(r.now.from, r.flows)
 	at := &op{of: o, begin: r.now.n - 1, flow: r.flows, row: r.row(w, report.TrackOperation, r.names.Op(o), "asynchronous operations, from issue to signal", r.now.n-1)}
 	r.ops[o.ID], r.now.op = at, at.row.track
+	r.fly(o, 1)
 }
 
 // milestone records how far an operation has come.
@@ -59,6 +61,7 @@ func (r *Recorder) milestone(ev *machine.Event) {
 		o.wrote = r.now.n
 	default:
 		r.ended(o, r.now.n, "")
+		r.fly(o.of, -1)
 	}
 }
 
@@ -85,6 +88,7 @@ func (r *Recorder) ended(o *op, end int64, how string) {
 		}
 		args = append(args, report.TraceArg{Name: "barrier", Text: r.names.Mbar(b, -1)})
 	}
+	args = meetings(args, o.meets)
 	r.out.Mark(report.TraceMark{Kind: report.TraceBegin, Track: o.row.track, Time: o.begin, Name: r.names.Op(o.of), Category: catOp,
 		From: o.from, To: []uint64{o.flow}, File: p.file, Line: p.line, PTX: p.ptx, PTXLine: p.ptxLine, Args: args})
 	r.stages(o, end)

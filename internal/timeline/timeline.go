@@ -1,6 +1,6 @@
 // Package timeline shows a run as tracks over time, for a report.Tracer: what each warp
 // executes and what it waits for, asynchronous operations from their issue to their signal,
-// and each mbarrier with its phases, pending arrivals and tx-count. An arrow leads from what
+// each mbarrier with its phases, pending arrivals and tx-count, and bytes in flight. An arrow leads from what
 // completes a phase to the waits that it wakes, and from what issues an operation to the
 // operation. The time is the step of the schedule.
 //
@@ -25,6 +25,7 @@ const (
 	catPhase   = "phase"
 	catFinding = "finding"
 	catRun     = "run"
+	catSlot    = "slot"
 )
 
 // A Recorder shows one run.
@@ -45,6 +46,7 @@ type Recorder struct {
 	closed map[groups]int64   // how many have been
 	words  map[barrier]uint64 // the tracks of mbarriers, of those that are gone too
 	all    *all               // what All adds; nil without
+	slots  *slots             // what Slots adds; nil without
 	// Before and After, unless nil, are called before and after each step.
 	Before, After func(step int)
 }
@@ -57,6 +59,8 @@ type step struct {
 	pc       int32
 	from, to []uint64
 	touched  []barrier // mbarriers whose counts to show
+	flown    *flight   // whose bytes to show
+	meets    []meeting // what it synchronizes with
 	op       uint64    // the track of the last operation that it issues, or whose milestone it is
 }
 
@@ -70,10 +74,11 @@ type Site struct {
 
 // A cta holds the tracks of a CTA.
 type cta struct {
-	track uint64
-	warps map[int32]*warp
-	bars  []barrier // that it has had
-	open  bool      // it runs
+	track  uint64
+	warps  map[int32]*warp
+	bars   []barrier // that it has had
+	open   bool      // it runs
+	flight *flight   // nil: it has issued no copy
 }
 
 // A warp holds the tracks of a warp, and the waits of its lanes.
@@ -164,7 +169,7 @@ func (r *Recorder) ending(about Run) string {
 
 // take performs a step and shows it.
 func (r *Recorder) take(n int64, c machine.Choice) {
-	r.now = step{n: n, choice: c, pc: -1, from: r.now.from[:0], to: r.now.to[:0], touched: r.now.touched[:0]}
+	r.now = step{n: n, choice: c, pc: -1, from: r.now.from[:0], to: r.now.to[:0], touched: r.now.touched[:0], meets: r.now.meets[:0]}
 	by := c.Kind == machine.Run || c.Kind == machine.Alone || c.Kind == machine.GiveUp
 	if by {
 		r.buf = r.m.Splits(c.CTA, c.Warp, r.buf[:0])
@@ -179,6 +184,8 @@ func (r *Recorder) take(n int64, c machine.Choice) {
 	}
 	r.m.Step(c)
 	r.counts()
+	r.flown()
+	r.slots.stepped(r)
 	r.all.stepped(r)
 	if by {
 		r.executed()
@@ -213,6 +220,7 @@ func (r *Recorder) executed() {
 	if c.Kind == machine.GiveUp {
 		mark.Args = append(mark.Args, report.TraceArg{Name: "wait", Text: "given up, as a bound or a timeout would"})
 	}
+	mark.Args = meetings(mark.Args, r.now.meets)
 	r.slice(w.track, r.now.n-1, r.now.n, mark)
 	r.asleep(c.CTA, c.Warp, w, r.now.mask)
 }
@@ -251,6 +259,7 @@ func (r *Recorder) close(end int64) {
 	for _, b := range r.barriers() {
 		r.closePhase(r.bars[b], end, "open at the end")
 	}
+	r.slots.close(r, end)
 	r.all.close(r, end)
 	for _, i := range sorted(r.ctas) {
 		c := r.ctas[i]
@@ -291,5 +300,6 @@ func (r *Recorder) Observe(_ *machine.Machine, ev *machine.Event) {
 	case machine.EvSource, machine.EvWritten, machine.EvSignal:
 		r.milestone(ev)
 	}
+	r.slots.observe(r, ev)
 	r.all.observe(r, ev)
 }

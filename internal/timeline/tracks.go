@@ -12,8 +12,12 @@ import (
 
 // This file makes tracks.
 
-// Ranks of the tracks of a CTA: its warps by their numbers, then its mbarriers.
-const firstBarrier = 1 << 16
+// Ranks of the tracks of a CTA: its warps by their numbers, its bytes in flight, its mbarriers
+// by their addresses, its slots.
+const (
+	firstBarrier = 1 << 16
+	firstSlot    = 1 << 25
+)
 
 func sorted[K cmp.Ordered, V any](m map[K]V) []K { return slices.Sorted(maps.Keys(m)) }
 

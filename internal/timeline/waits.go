@@ -23,10 +23,12 @@ type wait struct {
 	pc    int32
 	row   *row
 	tests []test // of mbarriers; nil for others
+	fails int64  // tests of theirs that found the phase incomplete
 	seen  int64  // the last step that tested one of them
 	flow  uint64 // of the arrow from what completed the phase; 0 for none so far
 	by    string // what did
 	at    int64  // the step in which it did
+	lap   string // how a test of a later phase found that complete, by its parity; empty for none
 }
 
 // A test is a phase of an mbarrier that lanes ask for.
@@ -42,13 +44,17 @@ func (r *Recorder) tested(ev *machine.Event) {
 	t := test{barrier{ev.Mbar.Bar.Mem, ev.Mbar.Bar.Addr}, ev.Mbar.Phase}
 	w := r.warp(ev.CTA, ev.Warp)
 	i := slices.IndexFunc(w.waits, func(x *wait) bool { return x.mask&ev.Mask != 0 && slices.Contains(x.tests, t) })
+	if ev.Mbar.OK && i < 0 {
+		r.lapped(w, ev.Mask, t)
+	}
 	switch {
 	case !ev.Mbar.OK && i >= 0:
 		w.waits[i].mask |= ev.Mask
 		w.waits[i].seen = r.now.n
+		w.waits[i].fails++
 	case !ev.Mbar.OK:
 		w.waits = append(w.waits, &wait{mask: ev.Mask, begin: r.now.n - 1, name: r.names.Mbar(ev.Mbar.Bar, -1), pc: ev.PC,
-			row: r.row(w, report.TrackWait, "waits", waitsText, r.now.n-1), seen: r.now.n, tests: []test{t}})
+			row: r.row(w, report.TrackWait, "waits", waitsText, r.now.n-1), seen: r.now.n, fails: 1, tests: []test{t}})
 	case i >= 0:
 		x := w.waits[i]
 		x.seen = r.now.n
@@ -63,6 +69,18 @@ func (r *Recorder) tested(ev *machine.Event) {
 	}
 }
 
+// lapped notes that lanes which slept for a phase find a later one complete: their test asks for
+// a parity, and the phase that they meant was over before they looked.
+func (r *Recorder) lapped(w *warp, mask uint32, t test) {
+	for _, x := range w.waits {
+		for _, slept := range x.tests {
+			if x.mask&mask != 0 && slept.bar == t.bar && slept.phase < t.phase && (t.phase-slept.phase)%2 == 0 {
+				x.lap = fmt.Sprintf("lapped: it finds phase %d complete, of the same parity; phase %d was complete before it looked", t.phase, slept.phase)
+			}
+		}
+	}
+}
+
 // wake ends waits of lanes that take a step: they go on, or have given up a test.
 func (r *Recorder) wake(w *warp) {
 	w.waits = slices.DeleteFunc(w.waits, func(x *wait) bool {
@@ -73,7 +91,10 @@ func (r *Recorder) wake(w *warp) {
 			return false
 		}
 		how := ""
-		if x.tests != nil {
+		switch {
+		case x.lap != "":
+			how = x.lap
+		case x.tests != nil:
 			how = "given up"
 		}
 		r.woken(x, r.now.n-1, how)
@@ -140,7 +161,8 @@ func (r *Recorder) woken(x *wait, end int64, how string) {
 	p := r.place(x.pc)
 	mark := report.TraceMark{Name: "wait: " + x.name, Category: catWait, File: p.file, Line: p.line, PTX: p.ptx, PTXLine: p.ptxLine, Args: []report.TraceArg{{Name: "instruction", Text: p.name}}}
 	if len(x.tests) > 0 {
-		mark.Args = append(mark.Args, report.TraceArg{Name: "barrier", Text: x.name}, report.TraceArg{Name: "phase", Number: x.tests[0].phase})
+		mark.Args = append(mark.Args, report.TraceArg{Name: "barrier", Text: x.name}, report.TraceArg{Name: "phase", Number: x.tests[0].phase},
+			report.TraceArg{Name: "failed_tests", Number: x.fails})
 	}
 	for _, a := range []report.TraceArg{{Name: "until", Text: x.until}, {Name: "completed_by", Text: x.by}, {Name: "ended", Text: how}} {
 		if a.Text != "" {

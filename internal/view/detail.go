@@ -21,7 +21,7 @@ const (
 	entryMemory   = 2
 	entryWord     = 3
 	entryPlace    = 4
-	entryForgot   = 5
+	entryForgot   = 5 // of local memory: local.go
 )
 
 // mostTouched is how many bytes of memory a window shows, and mostWarps for how many warps it
@@ -37,6 +37,7 @@ type details struct {
 	names     *story.Namer
 	res       *resolve.Resolver
 	registers [][]register // by function
+	variables [][]local    // of local memory, by function
 	track     func(mem machine.MemID, addr uint64) (uint64, bool)
 	lines     map[int32][2]uint64
 	texts     map[string]uint64 // the indices of PTX texts
@@ -60,6 +61,7 @@ type window struct {
 	order   []warpAt // of warps
 	touched map[machine.MemID][]span
 	bytes   uint64 // touched
+	locals  uint64 // bytes of variables of local memory, of all lanes
 	words   map[wordAt]word
 	buf     []byte
 	count   uint64 // entries of the present step
@@ -88,6 +90,8 @@ type word struct {
 // A warpState is what entries have said of a warp.
 type warpState struct {
 	values map[regAt]*lanes
+	local  bool // its local memory is shown
+	locals map[localAt]*localState
 	places []place
 }
 
@@ -126,6 +130,12 @@ func newDetails(text *stringTable, res *resolve.Resolver, texts map[string]uint6
 			list = append(list, at)
 		}
 		d.registers = append(d.registers, list)
+	}
+	d.variables = localVars(p)
+	for _, list := range d.variables {
+		for k := range list {
+			list[k].name = text.of(list[k].text)
+		}
 	}
 	for i := range res.Regions {
 		text.of(d.names.Memory(machine.Global, &res.Regions[i]))
@@ -198,7 +208,7 @@ func (d *details) finish() []byte {
 	w.buf, w.count = nil, 0
 	var all []byte
 	for _, at := range w.order {
-		all = d.compare(all, w.start, at, &warpState{values: map[regAt]*lanes{}})
+		all = d.compare(all, w.start, at, &warpState{values: map[regAt]*lanes{}, local: w.warps[at].local})
 	}
 	all = d.memory(all)
 	for _, b := range w.start.Barriers() {
@@ -218,7 +228,7 @@ func (d *details) warp(at warpAt) *warpState {
 	w := d.w
 	s := w.warps[at]
 	if s == nil {
-		s = &warpState{values: map[regAt]*lanes{}}
+		s = &warpState{values: map[regAt]*lanes{}, local: d.room()}
 		w.warps[at] = s
 		w.order = append(w.order, at)
 		n := w.count
@@ -254,15 +264,18 @@ func (d *details) compare(b []byte, m *machine.Machine, at warpAt, s *warpState)
 		if of := f.Mask &^ all[k].mask; of != 0 {
 			all[k].mask |= of
 			b = d.frame(b, m, at, f, of, s)
+			b = d.locals(b, m, at, f, of, s)
 		}
 	}
 	if len(d.registers) > 1 {
-		b = d.returned(b, at, here, s, func(fn int32) uint32 {
+		in := func(fn int32) uint32 {
 			if k := slices.IndexFunc(all, func(x seen) bool { return x.fn == fn }); k >= 0 {
 				return all[k].mask
 			}
 			return 0
-		})
+		}
+		b = d.returned(b, at, here, s, in)
+		b = d.leftLocals(b, at, here, s, in)
 	}
 	return d.places(b, m, at, here, s)
 }

@@ -12,6 +12,7 @@ import (
 
 	"muster/internal/machine"
 	"muster/internal/resolve"
+	"muster/internal/rules"
 	"muster/internal/story"
 	"muster/internal/view/page"
 	"muster/report"
@@ -36,7 +37,7 @@ type Text struct {
 // A Memory is a buffer, a variable or a whole memory, as entries of windows name it.
 type Memory struct {
 	Name  string `json:"name"`
-	Space string `json:"space"` // "global", "shared", "tensor"
+	Space string `json:"space"` // "global", "shared", "tensor", "local"
 	Base  string `json:"base"`
 	Size  uint64 `json:"size"`
 	Elem  uint64 `json:"elem,omitempty"`
@@ -59,6 +60,7 @@ type Run struct {
 	Schedule string   `json:"schedule"`
 	Steps    int      `json:"steps"`
 	Cut      string   `json:"cut"`
+	End      string   `json:"end"`
 	Finding  string   `json:"finding"`
 	Words    []Word   `json:"words"`
 	Tracks   Range    `json:"tracks"`
@@ -69,6 +71,15 @@ type Run struct {
 	Live     string   `json:"live"`
 }
 
+// A Kind is what the catalogue says of a kind of finding.
+type Kind struct {
+	Title string `json:"title"`
+	Text  string `json:"text"` // paragraphs, with an empty line between them
+	// Edge is 1 if the first of a finding's places must come before the second and does not,
+	// -1 the other way, and 0 if no order is missing.
+	Edge int `json:"edge"`
+}
+
 // A Document is what a page shows: a report, and runs.
 type Document struct {
 	about struct {
@@ -77,6 +88,7 @@ type Document struct {
 		Texts    []Text          `json:"texts"`
 		Memories []Memory        `json:"memories"`
 		Runs     []*Run          `json:"runs"`
+		Kinds    map[string]Kind `json:"kinds"` // those of the report
 	}
 	blob  []byte
 	texts map[string]uint64
@@ -92,6 +104,12 @@ func New(r *report.Report, names *resolve.Resolver) (*Document, error) {
 	}
 	d.about.Version, d.about.Report, d.about.Texts, d.about.Runs = Version, b.Bytes(), []Text{}, []*Run{}
 	d.memories(names)
+	d.about.Kinds = map[string]Kind{}
+	for i := range r.Findings {
+		if k := rules.Lookup(r.Findings[i].Kind); k != nil {
+			d.about.Kinds[k.Name] = Kind{k.Title, k.Text, int(k.Edge())}
+		}
+	}
 	return d, nil
 }
 
@@ -110,6 +128,11 @@ func (d *Document) memories(names *resolve.Resolver) {
 		{Space: "tensor", Name: n.Memory(machine.TensorOf(0), nil), Elem: 4}} {
 		m.Base = "0x0"
 		d.about.Memories = append(d.about.Memories, m)
+	}
+	for _, list := range localVars(names.Program) {
+		for _, v := range list {
+			d.about.Memories = append(d.about.Memories, Memory{Name: v.text, Space: "local", Base: "0x0", Size: v.shown, Elem: v.Elem})
+		}
 	}
 }
 
@@ -163,6 +186,10 @@ func (d *Document) AddRun(of Subject, name string, told *report.Story) (cut stri
 	if r.Sites == nil {
 		r.Sites = []Site{}
 	}
+	if r.Cut == "" {
+		end, cut := of.Ended(x.m)
+		r.End, r.Cut = clipped(end), clipped(cut)
+	}
 	r.Marks = d.put(x.s.data)
 	if r.Tracks, err = d.list(x.s.tracks); err != nil {
 		return "", err
@@ -177,10 +204,10 @@ func (d *Document) AddRun(of Subject, name string, told *report.Story) (cut stri
 	d.lives = append(d.lives, nil)
 	if of.Live && len(of.Run) > 0 {
 		r.Live = fmt.Sprintf("detail?run=%d&step=", len(d.about.Runs))
-		d.lives[len(d.lives)-1] = &Live{run: of.Run, d: x.d, shots: x.shots}
+		d.lives[len(d.lives)-1] = &Live{turn: make(chan struct{}, 1), run: of.Run, d: x.d, shots: x.shots}
 	}
 	d.about.Runs = append(d.about.Runs, r)
-	return of.About.Cut, nil
+	return r.Cut, nil
 }
 
 // recordFitting records a run, or as many of its steps as a page can have.

@@ -19,6 +19,9 @@ type Subject struct {
 	Sites []timeline.Site
 	Roles []string // of the finding's sites
 	About timeline.Run
+	// Ended says of a machine that has taken the run's last step how the run ended, or what
+	// kept it from going on to its end; one of them is empty.
+	Ended func(*machine.Machine) (end, cut string)
 	// Live: registers and memory of every step will be asked for, so that snapshots are kept.
 	Live bool
 }
@@ -63,6 +66,7 @@ func record(of Subject, texts map[string]uint64) (*recording, error) {
 	x.s.most, x.s.roles = mostMarks, of.Roles
 	x.r = timeline.New(&x.s, of.Names, of.Sites)
 	x.r.All()
+	x.r.Slots(false)
 	x.d = newDetails(&x.s.text, of.Names, texts)
 	x.d.track = x.r.WordTrack
 	for _, s := range of.Sites {

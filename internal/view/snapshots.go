@@ -1,9 +1,9 @@
 package view
 
 import (
+	"context"
 	"encoding/binary"
 	"fmt"
-	"sync"
 
 	"muster/internal/machine"
 )
@@ -53,7 +53,7 @@ func (s *snapshots) offer(m *machine.Machine, step int) {
 
 // A Live makes registers and memory of any step of a run.
 type Live struct {
-	mu    sync.Mutex
+	turn  chan struct{} // full while a window is made
 	run   []machine.Choice
 	d     *details
 	shots snapshots
@@ -63,13 +63,19 @@ type Live struct {
 const liveSteps = 256
 
 // Window returns the window of a step: its first step and the one behind its last, as
-// unsigned LEB128, and then its encoding. stop ends it early.
-func (l *Live) Window(step int, stop func() bool) ([]byte, error) {
+// unsigned LEB128, and then its encoding. It makes one at a time; the end of the context ends
+// the wait for the turn, and the work.
+func (l *Live) Window(ctx context.Context, step int) ([]byte, error) {
 	if step < 1 || step > len(l.run) {
 		return nil, fmt.Errorf("step %d: the run has steps 1 to %d", step, len(l.run))
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
+	select {
+	case l.turn <- struct{}{}:
+	case <-ctx.Done():
+		return nil, errStopped
+	}
+	defer func() { <-l.turn }()
+	stop := func() bool { return ctx.Err() != nil }
 	from := (step-1)/liveSteps*liveSteps + 1
 	i := len(l.shots.list) - 1
 	for i > 0 && l.shots.list[i].step > from {

@@ -187,7 +187,27 @@ func (p *tab) click(t testing.TB, selector string) {
 		const r = find().getClientRects()[0];
 		return [r.x + r.width / 2, r.y + r.height / 2];
 	})()`)
-	p.do(t, chromedp.MouseClickXY(at[0], at[1]))
+	p.clickAt(t, at[0], at[1])
+}
+
+func (p *tab) clickAt(t testing.TB, x, y float64) {
+	t.Helper()
+	p.do(t, chromedp.MouseClickXY(x, y))
+}
+
+// choose picks an option of a select, as a reader's choice does.
+func (p *tab) choose(t testing.TB, selector, option string) {
+	t.Helper()
+	p.until(t, `document.querySelector(`+quote(selector)+`)?.checkVisibility()`)
+	p.text(t, `((s) => { s.value = `+quote(option)+`; s.dispatchEvent(new Event("input", { bubbles: true })); s.dispatchEvent(new Event("change", { bubbles: true })); })(document.querySelector(`+quote(selector)+`))`)
+	// The page may make the field anew with the choice in it.
+	p.until(t, `document.querySelector(`+quote(selector)+`)?.value === `+quote(option))
+}
+
+// fill writes into a field, and leaves it.
+func (p *tab) fill(t testing.TB, selector, text string) {
+	t.Helper()
+	p.choose(t, selector, text)
 }
 
 func (p *tab) press(t testing.TB, keys string, with ...chromedp.KeyOption) {

@@ -5,6 +5,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"github.com/chromedp/chromedp"
 )
 
 // This file hands the page data that means harm, or that nothing sane would write: nothing
@@ -135,29 +137,60 @@ func TestHostileSizes(t *testing.T) {
 	}
 }
 
-// TestDamaged opens pages whose data is broken: they say so in a line.
+// TestDamaged opens pages that were cut short, or changed on their way, at each of their
+// parts: none is shown as if it were whole, and each says so in a line.
 func TestDamaged(t *testing.T) {
 	whole, err := os.ReadFile(small(t).write(t))
 	if err != nil {
 		t.Fatal(err)
 	}
 	text := string(whole)
-	blob := strings.Index(text, `id="blob">`) + len(`id="blob">`)
-	for name, broken := range map[string]string{
-		"about is no JSON": strings.Replace(text, `id="about">{`, `id="about">`, 1),
+	at := func(mark string) int {
+		i := strings.Index(text, mark)
+		if i < 0 {
+			t.Fatalf("the page has no %s", mark)
+		}
+		return i + len(mark)
+	}
+	style, about, blob, script := at("<style>"), at(`id="about" data-sum="`), at(`id="blob">`), at("\n<script>")
+	data, body := at(`id="about" data-sum="`)+strings.Index(text[about:], ">")+1, at("<body>")
+	flip := func(i int) string { return text[:i] + string(text[i]^1) + text[i+1:] }
+	broken := map[string]string{
+		"cut in the head": text[:style-40], "cut in the style": text[:style+200], "cut in the body": text[:body+300], "cut before the words": text[:at("<footer")],
+		"cut in about": text[:data+50], "cut before the blob": text[:blob], "cut in the blob": text[:blob+200], "cut before the script": text[:script-len("<script>")],
+		"cut in the script": text[:script+5000], "cut before the end of the script": text[:strings.LastIndex(text, "</script>")],
+		"about is no JSON": strings.Replace(text, `">{"`, `">"`, 1), "a letter of the summary": strings.Replace(text, "what was checked", "what was chucked", 1), "a bit of the sum": flip(about),
+		"a bit of the style": flip(style + 300), "a bit of the script": flip(script + 3000), "a bit of about": flip(data + 12),
+		"a bit of the blob": flip(blob + 100), "a bit of the blob's head": flip(blob + 1), "a bit of the blob's end": flip(strings.Index(text[blob:], "<") + blob - 5),
 		"the blob is cut":  text[:blob+40] + text[blob+strings.Index(text[blob:], "<"):],
-		"the blob is none": text[:blob] + "!!!!" + text[blob+strings.Index(text[blob:], "<"):],
-	} {
-		t.Run(name, func(t *testing.T) {
-			file := t.TempDir() + "/page.html"
-			if err := os.WriteFile(file, []byte(broken), 0o600); err != nil {
-				t.Fatal(err)
-			}
-			p := start(t, "file://"+file, 1400, 900)
-			p.until(t, `document.documentElement.dataset.ready === "failed"`)
-			if got := p.text(t, `document.getElementById("words").textContent`); !strings.HasPrefix(got, "This page cannot be shown: ") {
-				t.Errorf("the page says %q", got)
-			}
-		})
+		"the blob is none": text[:blob] + "!!!!" + text[blob+strings.Index(text[blob:], "<"):], "the blob is empty": text[:blob] + text[blob+strings.Index(text[blob:], "<"):],
+		"zeros in the script": text[:script+4096] + strings.Repeat("\x00", 4096) + text[script+8192:], "zeros in the blob": text[:blob+64] + strings.Repeat("\x00", 64) + text[blob+128:],
+	}
+	folder := t.TempDir()
+	p := start(t, "file://"+small(t).write(t), 1400, 900)
+	for name, page := range broken {
+		if page == text {
+			t.Errorf("%s: the page is whole", name)
+		}
+		file := folder + "/" + strings.ReplaceAll(name, " ", "-") + ".html"
+		if err := os.WriteFile(file, []byte(page), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		p.do(t, chromedp.Navigate("file://"+file))
+		// A page without its script is as it will be: it says so from the start.
+		p.until(t, `document.readyState === "complete" && (document.documentElement.dataset.ready !== undefined || !document.title.startsWith("k:"))`)
+		said := `document.title + " | " + (document.getElementById("words") ?? document.body)?.textContent`
+		if strings.Contains(page, "</html>") && !strings.HasSuffix(name, "script") {
+			p.until(t, `document.documentElement.dataset.ready !== undefined`)
+		}
+		ready := p.text(t, `document.documentElement.dataset.ready`)
+		got := p.text(t, said)
+		switch {
+		case ready == "true":
+			t.Errorf("%s: the page is shown", name)
+		case !strings.Contains(got, "not whole") && !strings.Contains(got, "This page cannot be shown: "):
+			t.Errorf("%s: the page says %q", name, got)
+		}
+		t.Logf("%s: %s", name, got[strings.Index(got, "|")+1:])
 	}
 }

@@ -120,6 +120,57 @@ func TestBeside(t *testing.T) {
 	p.until(t, `document.querySelectorAll(".scroll")[1].classList.contains("active")`)
 }
 
+// locals is a kernel with local memory: an element of its own for each lane, one that all
+// have, and half a word.
+const locals = `.version 8.3
+.target sm_90
+.address_size 64
+.visible .entry k(.param .u64 out)
+{
+	.local .align 16 .u32 depot[64];
+	.reg .b32 %r<6>;
+	.reg .b64 %rd<6>;
+	ld.param.u64 %rd1, [out];
+	mov.u32 %r1, %tid.x;
+	mul.wide.u32 %rd4, %r1, 4;
+	mov.u64 %rd2, depot;
+	add.u64 %rd5, %rd2, %rd4;
+	add.u64 %rd1, %rd1, %rd4;
+	st.local.u32 [%rd5], %r1;
+	st.global.u32 [%rd1], %r1;
+	st.local.u16 [depot+200], 7;
+	st.global.u32 [%rd1], %r1;
+	ret;
+}
+`
+
+// TestLocals shows local memory: a row for each lane, and which step wrote an element.
+func TestLocals(t *testing.T) {
+	chromium(t)
+	file := filepath.Join(t.TempDir(), "locals.ptx")
+	if err := os.WriteFile(file, []byte(locals), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p := open(t, view(t, file, "--grid", "1", "--block", "64", "--buffer", "out=u32[64]", "--arg", "out"), 1400, 900)
+	p.click(t, "#last")
+	p.click(t, "#tab-memory")
+	p.until(t, `document.querySelector("#panel select option:nth-child(3)") !== null`)
+	p.choose(t, "#panel label:nth-of-type(1) select", "local/0/1/depot")
+	p.until(t, `document.querySelectorAll(".memory tbody tr").length === 0 || document.querySelector(".memory tbody th").textContent.startsWith("lane")`)
+	p.fill(t, "#panel input[type=number]", "128") // lanes of warp 1 have theirs there
+	p.until(t, `document.querySelectorAll(".memory tbody tr").length === 8`)
+	if got := p.text(t, `[...document.querySelectorAll(".memory tbody tr:nth-child(3) td")].map((e) => e.textContent).join(" ")`); got != "· · 34 · · · · ·" {
+		t.Errorf("lane 2 of warp 1 has %s", got)
+	}
+	p.picture(t, "locals")
+	p.click(t, ".memory tbody tr:nth-child(3) .link")
+	p.until(t, `/^step \d+ wrote depot\+136 of lane 2$/.test(document.getElementById("note").textContent)`)
+	p.click(t, "#last")
+	p.fill(t, "#panel input[type=number]", "200")
+	p.choose(t, "#panel label:nth-of-type(3) select", "f16")
+	p.until(t, `document.querySelectorAll(".memory tbody tr").length === 32 && document.querySelector(".memory tbody td").textContent === "4.172325e-7"`)
+}
+
 // TestServed opens a page that is served: registers and memory come from its own server, and
 // nothing from elsewhere.
 func TestServed(t *testing.T) {

@@ -89,12 +89,6 @@ func (p *tab) is(t testing.TB, expression, value string) {
 
 const current = `document.querySelector("#files [aria-selected=true]").textContent`
 
-// choose gives a select a value, as a reader does.
-func (p *tab) choose(t testing.TB, selector, value string) {
-	t.Helper()
-	p.text(t, `(() => { const s = document.querySelector(`+quote(selector)+`); s.focus(); s.value = `+quote(value)+`; s.dispatchEvent(new Event("change", { bubbles: true })); })()`)
-}
-
 // write puts a text into the editor in place of what is there.
 func (p *tab) write(t testing.TB, text string) {
 	t.Helper()

@@ -25,6 +25,17 @@ export async function unpack(text) {
   return new Uint8Array(await new Response(plain).arrayBuffer());
 }
 
+/** The CRC-32 of a text in UTF-8, as gzip has it. @param {string} text */
+export function checksum(text) {
+  const table = Uint32Array.from({ length: 256 }, (_, n) => {
+    for (let k = 0; k < 8; k++) n = n & 1 ? (n >>> 1) ^ 0xedb88320 : n >>> 1;
+    return n;
+  });
+  let sum = ~0;
+  for (const b of new TextEncoder().encode(text)) sum = table[(sum ^ b) & 255] ^ (sum >>> 8);
+  return ~sum >>> 0;
+}
+
 /** A Reader reads numbers from bytes, one after the other. */
 export class Reader {
   /** @param {Uint8Array} bytes @param {number} at @param {number} end */

@@ -1,11 +1,15 @@
 // PTX and source side by side. Only the lines in sight are in the document, so a file of ten
 // megabytes costs no more than one of a page; a line that is too long is cut, and says so.
 
-import { clip, el } from "./dom.js";
+import { clip, el, ranges } from "./dom.js";
 import { first } from "./model.js";
+import { ctaName } from "./words.js";
 
 const LINE = 18, LONGEST = 400;
 const TOKEN = /(\/\/.*$)|(^\s*(?:@!?%\w+\s+)?)([a-z][\w]*(?:[.:]+[\w]+)*)|(%[\w.]+)|(\b(?:0[xXfFdD][0-9a-fA-F]+|\d+)\b)/g;
+
+/** Lines of PTX that execute nothing and say nothing of the kernel. */
+const DEBUG = /^\s*(\.loc\b|\.file\b|\/\/ (begin|end) inline asm)/;
 
 /** Splits a line of PTX into spans, for colours. @param {string} line */
 function spans(line) {
@@ -21,17 +25,6 @@ function spans(line) {
   }
   out.push(line.slice(at));
   return out;
-}
-
-/** Numbers as ranges: "0-3, 5". @param {number[]} list */
-function ranges(list) {
-  const out = [];
-  for (const n of [...new Set(list)].sort((a, b) => a - b)) {
-    const last = out[out.length - 1];
-    if (last && last[1] === n - 1) last[1] = n;
-    else out.push([n, n]);
-  }
-  return out.map(([a, b]) => (a === b ? a : `${a}-${b}`)).join(", ");
 }
 
 /** A Listing shows one of the texts of a kind. */
@@ -92,7 +85,8 @@ class Listing {
 
   line(n) {
     const text = clip(this.rows[n - 1], LONGEST), site = this.marks.get(`${this.text.file}:${n}`);
-    const e = el("div.code-line", { click: () => this.jump(this.text.file, n), title: "Go to the next step that executes this line" }, el("span.line-number", {}, n), ...(this.text.kind === "ptx" ? spans(text) : [text]));
+    const ptx = this.text.kind === "ptx", e = el("div.code-line", { click: () => this.jump(this.text.file, n), title: "Go to the next step that executes this line" }, el("span.line-number", {}, n), el("span.code-text", {}, ...(ptx ? spans(text) : [text])));
+    if (ptx && DEBUG.test(text)) e.classList.add("debug");
     if (n === this.current) {
       e.classList.add("current");
       e.setAttribute("aria-current", "true");
@@ -100,10 +94,10 @@ class Listing {
     if (n === this.caret) e.classList.add("caret");
     if (site) {
       e.classList.add("at-site");
-      e.append(el("span.site-tag", {}, site));
     }
+    // Tags stand at the right edge of what is in sight, also of a line that is longer.
     const warps = this.here.get(`${this.text.file}:${n}`);
-    if (warps) e.append(el("span.warps-here", { title: "stand here after the step" }, warps));
+    if (site || warps) e.append(el("span.code-tags", {}, site ? el("span.site-tag", { title: "the finding’s place of this number" }, site) : null, site && warps ? " " : null, warps ? el("span.warps-here", { title: "stand here after the step" }, warps) : null));
     return e;
   }
 
@@ -145,10 +139,15 @@ export class Code {
   /** Marks the lines of the finding's places. */
   mark() {
     for (const l of [this.ptx, this.source]) l.marks.clear();
-    for (const s of this.report.findings[this.shown.finding]?.sites ?? []) {
-      if (s.ptx) this.ptx.marks.set(`${s.ptx.file}:${s.ptx.line}`, s.role);
-      for (const p of s.source ?? []) this.source.marks.set(`${p.file}:${p.line}`, s.role);
-    }
+    const add = (marks, p, text) => {
+      const key = `${p.file}:${p.line}`;
+      marks.set(key, marks.has(key) ? `${marks.get(key)}, ${text}` : text);
+    };
+    (this.report.findings[this.shown.finding]?.sites ?? []).forEach((s, i) => {
+      const text = String(i + 1);
+      if (s.ptx) add(this.ptx.marks, s.ptx, text);
+      for (const p of s.source ?? []) add(this.source.marks, p, text);
+    });
   }
 
   show() {
@@ -167,7 +166,7 @@ export class Code {
 
   /** Notes at which lines the warps stand after the step, where the data tells. */
   async stand() {
-    const { step, active } = this.shown;
+    const { run, step, active } = this.shown;
     this.ptx.here.clear();
     const w = await this.details[active].window(step);
     if (!w || step !== this.shown.step || active !== this.shown.active) return;
@@ -181,7 +180,7 @@ export class Code {
       }
     }
     for (const [key, ctas] of at) {
-      const list = [...ctas].slice(0, 4).map(([cta, warps]) => `${ctas.size > 1 || cta > 0 ? `CTA ${cta} ` : ""}${warps.length > 1 ? "warps" : "warp"} ${ranges(warps)}`);
+      const list = [...ctas].slice(0, 4).map(([cta, warps]) => `${ctas.size > 1 || cta > 0 ? `${ctaName(run, cta)} ` : ""}${warps.length > 1 ? "warps" : "warp"} ${ranges(warps)}`);
       this.ptx.here.set(key, `◂ ${list.join(", ")}${ctas.size > 4 ? ` and of ${ctas.size - 4} CTAs more` : ""}`);
     }
     this.ptx.draw();

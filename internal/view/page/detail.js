@@ -9,7 +9,8 @@ import { Reader } from "./bytes.js";
  * @typedef {{kind: "memory", name: string, cta: number, offset: number, size: number, bytes: Uint8Array|null}} Memory cta is -1 for global memory; bytes null: uninitialized
  * @typedef {{kind: "word", track: number, phase: number, pending: number, expected: number, tx: number}} Word
  * @typedef {{kind: "lanes", cta: number, warp: number, mask: number, file: number, line: number}} LanesAt
- * @typedef {Register|Memory|Word|LanesAt} Change
+ * @typedef {{kind: "local", cta: number, warp: number, mask: number, name: string, offset: number, size: number, bytes: Uint8Array[]|null}} Local bytes of each lane of the mask; null: not initialized, or its function has returned
+ * @typedef {Register|Memory|Word|LanesAt|Local} Change
  */
 
 /** Steps between states that are kept, so that a jump replays few. */
@@ -37,6 +38,12 @@ function change(r, strings) {
       return { kind: "word", track: r.u(), phase: r.u(), pending: r.u(), expected: r.u(), tx: r.z() };
     case 4:
       return { kind: "lanes", cta: r.u(), warp: r.u(), mask: r.u(), file: r.u(), line: r.u() };
+    case 6:
+    case 7: {
+      const cta = r.u(), warp = r.u(), mask = r.u(), name = strings[r.u()], offset = r.u(), size = r.u(), bytes = [];
+      for (let l = 0; kind === 6 && l < 32; l++) if ((mask >>> l) & 1) bytes.push(r.take(size));
+      return { kind: "local", cta, warp, mask, name, offset, size, bytes: kind === 6 ? bytes : null };
+    }
   }
   throw new Error(`the data has a change of kind ${kind}`);
 }
@@ -48,6 +55,8 @@ class State {
     this.registers = new Map();
     /** @type {Map<string, {name: string, cta: number, pages: Map<number, Uint8Array>}>} pages of 64 bytes, with a second half that says which of them are written */
     this.memory = new Map();
+    /** @type {Map<string, {name: string, cta: number, warp: number, lanes: Map<number, Uint8Array>[]}>} variables of local memory, by warp: pages of each lane */
+    this.locals = new Map();
     /** @type {Map<number, Word>} */
     this.words = new Map();
     /** @type {Map<string, LanesAt[]>} */
@@ -57,7 +66,9 @@ class State {
   copy() {
     const s = new State();
     for (const [k, v] of this.registers) s.registers.set(k, { ...v, values: v.values.slice() });
-    for (const [k, v] of this.memory) s.memory.set(k, { ...v, pages: new Map([...v.pages].map(([p, b]) => [p, b.slice()])) });
+    const pages = (all) => new Map([...all].map(([p, b]) => [p, b.slice()]));
+    for (const [k, v] of this.memory) s.memory.set(k, { ...v, pages: pages(v.pages) });
+    for (const [k, v] of this.locals) s.locals.set(k, { ...v, lanes: v.lanes.map(pages) });
     s.words = new Map(this.words);
     for (const [k, v] of this.lanes) s.lanes.set(k, v.slice());
     return s;
@@ -68,6 +79,7 @@ class State {
     switch (c.kind) {
       case "register": return this.register(c);
       case "memory": return this.write(c);
+      case "local": return this.local(c);
       case "word": return void this.words.set(c.track, c);
     }
     const key = `${c.cta}/${c.warp}`, others = (this.lanes.get(key) ?? []).map((x) => ({ ...x, mask: x.mask & ~c.mask })).filter((x) => x.mask);
@@ -89,13 +101,26 @@ class State {
     const key = `${c.cta}/${c.name}`;
     let m = this.memory.get(key);
     if (!m) this.memory.set(key, (m = { name: c.name, cta: c.cta, pages: new Map() }));
-    for (let i = 0; i < c.size; i++) {
-      const at = c.offset + i, p = Math.floor(at / 64);
-      let page = m.pages.get(p);
-      if (!page) m.pages.set(p, (page = new Uint8Array(128)));
-      page[at % 64] = c.bytes ? c.bytes[i] : 0;
-      page[64 + (at % 64)] = c.bytes ? 1 : 0;
-    }
+    put(m.pages, c.offset, c.size, c.bytes);
+  }
+
+  /** @param {Local} c */
+  local(c) {
+    const key = `${c.cta}/${c.warp}/${c.name}`;
+    let v = this.locals.get(key);
+    if (!v) this.locals.set(key, (v = { name: c.name, cta: c.cta, warp: c.warp, lanes: Array.from({ length: 32 }, () => new Map()) }));
+    for (let l = 0, i = 0; l < 32; l++) if ((c.mask >>> l) & 1) put(v.lanes[l], c.offset, c.size, c.bytes && c.bytes[i++]);
+  }
+}
+
+/** Writes bytes into pages; null: they are not initialized. @param {Map<number, Uint8Array>} pages @param {number} offset @param {number} size @param {Uint8Array|null} bytes */
+function put(pages, offset, size, bytes) {
+  for (let i = 0; i < size; i++) {
+    const at = offset + i, p = Math.floor(at / 64);
+    let page = pages.get(p);
+    if (!page) pages.set(p, (page = new Uint8Array(128)));
+    page[at % 64] = bytes ? bytes[i] : 0;
+    page[64 + (at % 64)] = bytes ? 1 : 0;
   }
 }
 

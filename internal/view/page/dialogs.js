@@ -50,7 +50,7 @@ export function filter(dialog, lanes) {
     list.append(item);
   }
   const set = (some, on) => {
-    for (const t of some) on ? layout.hidden.delete(t.index) : layout.hidden.add(t.index);
+    for (const t of some) on ? layout.show(t) : layout.hidden.add(t.index);
     layout.make();
     for (const b of boxes) b.box.checked = !layout.hidden.has(b.t.index);
     lanes.relaid();
@@ -62,14 +62,14 @@ export function filter(dialog, lanes) {
   };
   const alone = () => {
     const keep = new Set(matching());
-    for (const b of boxes) if (b.t.kind !== "cta") keep.has(b.t) ? layout.hidden.delete(b.t.index) : layout.hidden.add(b.t.index);
+    for (const b of boxes) if (b.t.kind !== "cta") keep.has(b.t) ? layout.show(b.t) : layout.hidden.add(b.t.index);
     set([], true);
   };
   // The warps of the finding's places, and all that is no warp.
   const ofFinding = () => {
     const keep = new Set();
     for (const s of run.info.sites) for (let t = run.byId.get(s.track); t; t = t.parent) keep.add(t);
-    for (const b of boxes) b.t.kind !== "warp" || keep.has(b.t) ? layout.hidden.delete(b.t.index) : layout.hidden.add(b.t.index);
+    for (const b of boxes) b.t.kind !== "warp" || keep.has(b.t) ? layout.show(b.t) : layout.hidden.add(b.t.index);
     set([], true);
   };
   const fold = (on) => {

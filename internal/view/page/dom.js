@@ -45,3 +45,14 @@ export function count(n) {
 export function counted(n, one, many) {
   return `${count(n)} ${n === 1 ? one : many ?? `${one}s`}`;
 }
+
+/** Numbers as ranges: "0-3, 5". @param {number[]} list */
+export function ranges(list) {
+  const out = [];
+  for (const n of [...new Set(list)].sort((a, b) => a - b)) {
+    const last = out[out.length - 1];
+    if (last && last[1] === n - 1) last[1] = n;
+    else out.push([n, n]);
+  }
+  return out.map(([a, b]) => (a === b ? a : `${a}-${b}`)).join(", ");
+}

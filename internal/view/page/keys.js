@@ -6,7 +6,7 @@ export const KEYS = [
   ["w s", "zoom in, out"], ["a d", "move to the left, right"], ["f", "fit: all of the run"], ["← →", "one step back, on"],
   ["Shift ← →", "to the previous, next change of a phase"], ["Home End", "first, last step"], ["space", "play, pause"],
   ["n p", "next, previous place of the finding"], ["[ ]", "previous, next event of the selected row"], ["/", "search; Enter the next match, Shift Enter the one before"], ["t", "filter rows"],
-  ["1 … 5", "tabs: event, barriers, registers, memory, in sight"], ["Enter", "on a row of the table, or a line of code: go there"], ["Esc", "select nothing"], ["?", "this help"],
+  ["m", "mark the selected event: what orders it and another"], ["1 … 6", "tabs: event, barriers, registers, memory, in sight, waits"], ["Enter", "on a row of the table, or a line of code: go there"], ["Esc", "select nothing"], ["?", "this help"],
 ];
 
 /** @param {Object<string, (e: KeyboardEvent) => void>} acts by key */

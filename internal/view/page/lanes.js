@@ -2,7 +2,7 @@
 // Rows scroll as any element does; time is dragged, zoomed by the wheel with Ctrl, and
 // driven by keys.
 
-import { el } from "./dom.js";
+import { clip, el } from "./dom.js";
 import { Layout } from "./layout.js";
 import { Painter, RULER } from "./paint.js";
 
@@ -56,7 +56,7 @@ export class Lanes {
     this.painter.draw({
       width: this.width, height: this.height, from: shown.from, to: shown.to, top: this.scroll.scrollTop, layout, colors: this.theme.colors,
       step: Math.min(shown.step, this.run.steps), slice: active ? shown.slice : -1, arrows: shown.arrows, part: this.part, found: this.found,
-      findings: this.run.info.sites.length > 0,
+      findings: this.run.info.sites.length > 0, missing: this.run.edge ?? null, way: (active && shown.way.length ? shown.way : this.run.way) ?? [], marked: active ? shown.mark : -1,
     });
     this.scroll.classList.toggle("active", active && shown.runs.length > 1);
     this.label();
@@ -125,7 +125,7 @@ export class Lanes {
       down = { x: e.clientX, y: e.clientY, from: s.from, to: s.to, top: this.scroll.scrollTop, ruler: e.offsetY < RULER, moved: false };
     });
     c.addEventListener("pointermove", (e) => {
-      if (!down) return;
+      if (!down) return void (c.title = this.hint(e.offsetX, e.offsetY));
       const dx = e.clientX - down.x, dy = e.clientY - down.y;
       down.moved ||= Math.hypot(dx, dy) > STILL;
       if (!down.moved) return;
@@ -153,6 +153,15 @@ export class Lanes {
       e.preventDefault();
       s.pan((e.deltaX || e.deltaY) / this.width);
     }
+  }
+
+  /** What lies at a point, for a pointer that rests there. */
+  hint(x, y) {
+    const slice = y < RULER ? -1 : this.pick(this.time(x), y - RULER + this.scroll.scrollTop);
+    if (slice < 0) return "";
+    const f = this.run.facts(slice), lines = [`${clip(f.name, 200)}, ${f.end - f.start > 1 ? `steps ${f.start + 1} to ${f.end}` : `step ${f.end}`}`, clip(this.run.path(f.track), 200)];
+    if (f.place) lines.push(`${clip(f.place.file, 200)}:${f.place.line}`);
+    return [...lines, ...this.run.meetings(slice).map((x) => this.run.meetingWords(x))].join("\n");
   }
 
   click(x, y) {

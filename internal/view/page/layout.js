@@ -20,6 +20,9 @@ const BUNDLE = 3;
 /** So many tracks are shown unfolded at the start; of more, those of the finding. */
 const ALL_OPEN = 60;
 
+/** So many rows beside the finding's are tried for room; of a run of more tracks, none. */
+const TRIED = 64, MOST_TRACKS = 20000;
+
 /** Layout says what of one run's tracks is open and shown. */
 export class Layout {
   /** @param {import("./model.js").Run} run */
@@ -48,7 +51,7 @@ export class Layout {
   make() {
     /** @type {Row[]} */
     this.rows = [];
-    /** @type {(Row|undefined)[]} the row of each track; of one that has none, that of what it lies in */
+    /** @type {(Row|undefined)[]} the row of each track; of one that is folded, that of what it lies in; of one that is filtered out, none */
     this.rowOf = [];
     let y = 0;
     const add = (tracks, level, bundled) => {
@@ -59,7 +62,7 @@ export class Layout {
       this.rows.push(row);
       return row;
     };
-    const walk = (list, level, outer) => {
+    const walk = (list, level) => {
       for (let i = 0; i < list.length; i++) {
         const t = list[i];
         if (t.kind === "schedule") continue;
@@ -67,9 +70,8 @@ export class Layout {
         while (i + n < list.length && list[i + n].name === t.name && !list[i + n].children.length && !t.children.length) n++;
         const tracks = list.slice(i, i + n);
         i += n - 1;
-        if (this.hidden.has(t.index)) {
-          for (const x of tracks) this.into(x, outer);
-        } else if (n >= BUNDLE && !this.spread.has(t.index)) {
+        if (this.hidden.has(t.index)) continue; // it has no row, nor has what lies in it
+        if (n >= BUNDLE && !this.spread.has(t.index)) {
           const row = add(tracks, level, true);
           for (const x of tracks) this.into(x, row);
         } else {
@@ -77,13 +79,13 @@ export class Layout {
             const row = add([x], level, false);
             if (n >= BUNDLE && x === t) row.parent = row.open = true;
             this.rowOf[x.index] = row;
-            if (row.open) walk(x.children, level + 1, row);
+            if (row.open) walk(x.children, level + 1);
             else for (const c of x.children) this.into(c, row);
           }
         }
       }
     };
-    walk(this.run.roots, 0, undefined);
+    walk(this.run.roots, 0);
     this.height = y;
   }
 
@@ -101,6 +103,28 @@ export class Layout {
     this.make();
   }
 
+  /**
+   * Leaves rows for some tracks, and hides the other warps, barriers and buffers; CTAs of which
+   * none is left too. Where there is room, others of their CTAs stay.
+   * @param {Set<import("./model.js").Track>} keep @param {number} room in pixels
+   */
+  only(keep, room) {
+    const kept = new Set();
+    for (const k of keep) for (let t = k; t; t = t.parent) kept.add(t);
+    for (const t of this.run.tracks) {
+      if (["cta", "warp", "mbar", "barrier", "buffer", "columns"].includes(t.kind) && !kept.has(t)) this.hidden.add(t.index);
+      else if (t.kind === "mbar" && kept.has(t)) this.folded.delete(t.index);
+    }
+    this.make();
+    const others = this.run.tracks.filter((t) => this.hidden.has(t.index) && t.parent && kept.has(t.parent)).sort((a, b) => a.rank - b.rank);
+    for (const t of this.run.tracks.length > MOST_TRACKS ? [] : others.slice(0, TRIED)) {
+      this.hidden.delete(t.index);
+      this.make();
+      if (this.height > room) this.hidden.add(t.index);
+    }
+    this.make();
+  }
+
   /** Folds all CTAs, or opens them. @param {boolean} fold */
   foldAll(fold) {
     for (const t of this.run.tracks) {
@@ -109,6 +133,11 @@ export class Layout {
       else if (!fold) this.folded.delete(t.index);
     }
     this.make();
+  }
+
+  /** Filters a track out no more, nor what it lies in. @param {import("./model.js").Track} track */
+  show(track) {
+    for (let t = track; t; t = t.parent) this.hidden.delete(t.index);
   }
 
   /** Shows a track: opens what it lies in. @param {import("./model.js").Track} track */

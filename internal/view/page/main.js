@@ -1,26 +1,31 @@
 // Puts the page together: reads its data, makes its parts, and wires controls and keys.
 
-import { unpack } from "./bytes.js";
+import { checksum, unpack } from "./bytes.js";
 import { Code } from "./code.js";
 import { Detail } from "./detail.js";
 import { filter, help } from "./dialogs.js";
-import { byId, clip, count, el } from "./dom.js";
+import { byId, clip, count, counted, el } from "./dom.js";
 import { listen } from "./keys.js";
 import { Lanes } from "./lanes.js";
 import { Run, first } from "./model.js";
+import { RULER } from "./paint.js";
 import { parting } from "./part.js";
 import { Search } from "./search.js";
 import { Shown } from "./state.js";
 import { Story } from "./story.js";
 import { Tabs } from "./tabs.js";
 import { Theme } from "./theme.js";
-import { stepWords } from "./words.js";
+import { groups } from "./why.js";
+import { stepBrief, stepWords } from "./words.js";
 
 /** Steps in sight at the start, around the finding's places. */
 const AROUND = 24;
 
 /** Reads the data. */
 async function load() {
+  // A file that lost a byte on its way is not shown as if it were whole.
+  if (!document.styleSheets.length) throw new Error("its style is damaged");
+  if (checksum(byId("about").textContent) !== Number(byId("about").dataset.sum)) throw new Error("its data is damaged");
   const about = JSON.parse(byId("about").textContent), bytes = await unpack(byId("blob").textContent);
   byId("about").remove();
   byId("blob").remove();
@@ -145,7 +150,7 @@ function wire(shown, lanes, tabs) {
   const acts = {
     first: () => shown.go(0), back: () => shown.go(shown.step - 1), forth: () => shown.go(shown.step + 1), last: () => shown.go(shown.run.steps),
     "place-prev": () => place(shown, -1), "place-next": () => place(shown, 1), "zoom-out": () => shown.zoom(1.6), "zoom-in": () => shown.zoom(1 / 1.6, zoomAt(shown)),
-    fit: () => shown.fit(), help: () => help(dialog), tracks: () => filter(dialog, lanes[shown.active]), part: () => shown.go(lanes[0].part),
+    fit: () => shown.fit(), help: () => help(dialog), tracks: () => filter(dialog, lanes[shown.active]), part: () => parted(shown, lanes[0].part),
   };
   for (const [id, act] of Object.entries(acts)) byId(id).addEventListener("click", act);
   step.addEventListener("change", () => shown.go(Number(step.value)));
@@ -153,10 +158,11 @@ function wire(shown, lanes, tabs) {
     shown.arrows = e.target.checked;
     shown.changed("layout");
   });
-  const tabKeys = Object.fromEntries(["event", "barriers", "registers", "memory", "table"].map((t, i) => [String(i + 1), () => tabs.open(t)]));
+  const tabKeys = Object.fromEntries(["event", "barriers", "registers", "memory", "table", "waits"].map((t, i) => [String(i + 1), () => tabs.open(t)]));
   listen({
     ...tabKeys, w: acts["zoom-in"], s: acts["zoom-out"], a: () => shown.pan(-0.2), d: () => shown.pan(0.2), f: acts.fit, ArrowLeft: acts.back, ArrowRight: acts.forth,
     ShiftArrowLeft: () => phase(shown, -1), ShiftArrowRight: () => phase(shown, 1), Home: acts.first, End: acts.last, " ": play, n: acts["place-next"], p: acts["place-prev"],
+    m: () => shown.slice >= 0 && shown.setMark(shown.slice),
     "[": () => along(shown, -1), "]": () => along(shown, 1), "/": () => byId("query").focus(), t: acts.tracks, "?": acts.help,
     Escape: () => {
       shown.slice = -1;
@@ -178,11 +184,18 @@ function follow(shown) {
       byId("step").value = String(shown.step);
       byId("step").max = String(shown.run.steps);
       byId("total").textContent = `of ${count(shown.run.steps)}`;
-      byId("words").textContent = stepWords(shown.run, shown.step);
+      byId("words").textContent = byId("words").title = stepWords(shown.run, shown.step);
       if (!changes.has("note")) shown.note = "";
     }
-    byId("note").textContent = shown.note;
+    byId("note").textContent = byId("note").title = shown.note;
   });
+}
+
+/** Goes to where two runs part, and says what each does there. */
+function parted(shown, at) {
+  shown.go(at);
+  const [a, b] = shown.runs.map((r) => (at > r.steps ? "it has ended" : stepBrief(r, at)));
+  shown.say(`here ${a}; in the other run ${b}`);
 }
 
 /** Two runs: where they part. */
@@ -196,13 +209,16 @@ function compare(shown, lanes) {
 }
 
 async function main() {
-  const { about, runs } = await load();
+  // What the browser says of broken gzip or JSON is no help to a reader.
+  const { about, runs } = await load().catch((e) => {
+    throw new Error(/damaged/.test(e.message) ? e.message : `its data is damaged (${e.message})`);
+  });
   const shown = new Shown(runs), theme = new Theme(byId("theme"), () => shown.changed("theme"));
   heading(about, shown);
   byId("lanes").replaceChildren();
   const lanes = runs.map((_, i) => new Lanes(byId("lanes"), shown, theme, i));
   divider();
-  new Story(byId("story"), shown, about.report);
+  new Story(byId("story"), shown, about);
   const details = runs.map((r) => new Detail(r));
   new Code(byId("code"), shown, about, details);
   const tabs = new Tabs(byId("tabs"), byId("panel"), shown, details, about, () => lanes[shown.active].layout.hidden);
@@ -211,27 +227,74 @@ async function main() {
   compare(shown, lanes);
   wire(shown, lanes, tabs);
   begin(shown);
+  narrow(shown, lanes, about.report);
   performance.mark("ready");
   document.documentElement.dataset.ready = "true";
+}
+
+/** The tracks that the finding is about: its places, what they touch, the way between them, and one warp of each group that waits. */
+function concerned(shown, run, report) {
+  const keep = new Set(), m = run.marks, of = (t) => keep.add(t), at = (step) => {
+    for (const e of run.eventsAt(step)) if (e.how !== "ends" || ["mbar", "barrier"].includes(run.tracks[m.track[e.slice]].kind)) of(run.tracks[m.track[e.slice]]);
+    for (const t of run.tracks) if (t.counter && t.parent && run.valueAt(t, step) !== run.valueAt(t, step - 1)) of(t.parent);
+  };
+  for (const s of run.info.sites) {
+    if (run.byId.has(s.track)) of(run.byId.get(s.track));
+    at(s.step);
+  }
+  for (const x of run.way ?? []) {
+    of(run.tracks[m.track[x.slice]]);
+    for (const y of run.meetings(x.slice)) if (run.byId.has(y.where)) of(run.byId.get(y.where));
+  }
+  if (run.edge) for (const e of [run.edge.from, run.edge.to]) if (e.slice >= 0) of(run.tracks[m.track[e.slice]]);
+  for (const g of groups(report.findings[shown.finding]?.waiting ?? []).slice(0, 8)) {
+    const t = run.tracks.find((x) => x.kind === "warp" && x.rank === g.warps[0] && x.parent?.name === g.cta);
+    if (t) of(t);
+  }
+  return keep;
+}
+
+/** Leaves the rows that the finding is about, if not all have room; a button shows the others. */
+function narrow(shown, lanes, report) {
+  const button = byId("all-rows"), count = () => lanes[shown.active].layout.hidden.size;
+  for (const l of lanes) {
+    if (!l.run.info.sites.length || l.layout.height <= l.scroll.clientHeight - RULER) continue;
+    l.layout.only(concerned(shown, l.run, report), l.scroll.clientHeight - RULER);
+    l.relaid();
+  }
+  const show = () => {
+    button.hidden = count() === 0;
+    button.textContent = `All rows (${counted(count(), "is hidden", "are hidden")})`;
+  };
+  button.addEventListener("click", () => {
+    lanes[shown.active].layout.hidden.clear();
+    lanes[shown.active].layout.make();
+    lanes[shown.active].relaid();
+  });
+  shown.listen((changes) => {
+    if (changes.has("layout") || changes.has("run")) show();
+  });
+  show();
 }
 
 /** Begins at the finding: its first place, with all of them in sight if they are near. */
 function begin(shown) {
   const i = Math.max(0, shown.runs.findIndex((r) => r.info.sites.length));
   shown.active = i;
-  const list = places(shown.run), cut = shown.run.info.cut;
-  if (cut) shown.say(`this page ends before the run: ${clip(cut, 300)}`);
+  const list = places(shown.run), { cut } = shown.run.info;
   if (!list.length || shown.run.steps <= AROUND) shown.fit();
   else {
     const a = list[0], b = list[list.length - 1], near = b - a < 20 * AROUND ? b : a;
     const margin = Math.max(AROUND / 2, (near - a) * 0.15);
     shown.see(a - margin, near + margin);
   }
-  const last = shown.run.info.sites.length ? list[list.length - 1] : 0;
-  shown.go(last);
+  // The step that shows it: the later place, or that of a wait that was lapped. Without a
+  // finding it begins at the beginning; a run that is cut, where it is.
+  const { edge } = shown.run, last = shown.run.info.sites.length ? list[list.length - 1] : cut ? shown.run.steps : 0, shows = edge && shown.run.lap(edge.from.step) ? edge.from.step : last;
+  shown.go(shows);
 }
 
 main().catch((e) => {
-  byId("words").textContent = `This page cannot be shown: ${e.message}`;
+  (byId("words") ?? document.body).textContent = `This page cannot be shown: ${e.message}`;
   document.documentElement.dataset.ready = "failed";
 });

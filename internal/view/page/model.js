@@ -198,6 +198,89 @@ export class Run {
     return { ...more(this.bytes, m, slice, this.strings), name: this.strings[m.name[slice]] ?? "", category: this.strings[m.category[slice]] ?? "", track: this.tracks[m.track[slice]], start: m.from[slice], end: m.to[slice], place: this.place(slice) };
   }
 
+  /**
+   * Where a slice meets others: at which phase of which mbarrier, which generation of which
+   * barrier. of_phase stands behind each of these arguments.
+   * @param {number} slice @returns {{how: string, where: number, phase: number}[]}
+   */
+  meetings(slice) {
+    const { args } = more(this.bytes, this.marks, slice, this.strings), list = [];
+    args.forEach((a, i) => {
+      if (args[i + 1]?.name === "of_phase") list.push({ how: a.name, where: Number(a.value), phase: Number(args[i + 1].value) });
+    });
+    return list;
+  }
+
+  /** @param {{how: string, where: number, phase: number}} x of meetings */
+  meetingWords(x) {
+    const t = this.byId.get(x.where), name = t?.name ?? "an mbarrier";
+    switch (x.how) {
+      case "arrives_at": return `arrives at phase ${x.phase} of ${name}`;
+      case "finds_complete": return x.phase < 0 ? `finds ${name} fresh, which passes` : `finds phase ${x.phase} of ${name} complete`;
+      case "comes_to": return `comes to generation ${x.phase} of ${name}`;
+      case "passes": return `passes generation ${x.phase} of ${name}`;
+      case "arrives_at_cluster": return "arrives at the cluster’s barrier";
+    }
+    return "passes the cluster’s barrier";
+  }
+
+  /** The step that stands for a slice: its only one, or that with which it begins. @param {number} slice */
+  stepOf(slice) {
+    return this.marks.from[slice] + 1;
+  }
+
+  /**
+   * The event of a place of the finding: what the warp does, or the operation.
+   * @param {{step: number, track: number}} site
+   */
+  siteSlice(site) {
+    const t = this.byId.get(site.track), at = t?.kind === "op" && t.lanes[0] ? this.at(t.lanes[0], site.step - 0.5) : -1;
+    return at >= 0 ? at : this.stepEvent(site.step);
+  }
+
+  /**
+   * The wait that a step of a warp ends, if it was lapped: the phase that it slept for and the
+   * one that it finds, when it fell asleep, and when the one that it slept for and the next
+   * were complete. Null if it was not.
+   * @param {number} step
+   */
+  lap(step) {
+    const s = this.stepSlice(step), warp = s >= 0 ? this.tracks[this.marks.track[s]] : null;
+    const met = warp ? this.meetings(s).find((x) => x.how === "finds_complete") : undefined;
+    if (!met) return null;
+    for (const t of warp.children.filter((x) => x.kind === "wait" && x.lanes[0])) {
+      const wait = this.at(t.lanes[0], step - 1.5);
+      if (wait < 0 || this.marks.to[wait] !== step - 1) continue;
+      const f = this.facts(wait);
+      if (!f.args.some((a) => a.name === "ended" && String(a.value).startsWith("lapped"))) continue;
+      const slept = Number(f.args.find((a) => a.name === "phase")?.value), bar = this.byId.get(met.where);
+      const ends = (n) => {
+        const p = Array.from(bar?.lanes[0] ?? []).findLast((x) => this.marks.from[x] < step && this.strings[this.marks.name[x]] === `phase ${n}`);
+        return p === undefined ? 0 : this.marks.to[p];
+      };
+      return { warp, bar, slept, found: met.phase, from: f.start + 1, complete: ends(slept), next: ends(slept + 1), step };
+    }
+    return null;
+  }
+
+  /**
+   * Where the finding's missing order would lead from and to: events of this run. Of a place's
+   * steps the last one counts; of a wait that was lapped, the step that shows it and what
+   * completed the phase that should have waited for it. Null if no order is missing.
+   * @param {number} edge 1: from the place that comes first to the other, -1: from the second to the first
+   * @returns {{from: {step: number, slice: number, site: number}, to: {step: number, slice: number, site: number}}|null}
+   */
+  missing(edge) {
+    const of = (n) => this.info.sites.filter((s) => s.site === n), event = (s) => s && { step: s.step, site: s.site, slice: this.siteSlice(s) };
+    if (!edge || !of(0).length || !of(1).length) return null;
+    if (edge > 0) {
+      const two = [event(of(0).at(-1)), event(of(1).at(-1))].sort((a, b) => a.step - b.step);
+      return { from: two[0], to: two[1] };
+    }
+    const late = of(1).find((s) => this.lap(s.step)), next = late ? this.lap(late.step).next : 0;
+    return { from: event(late ?? of(1).at(-1)), to: next ? { step: next, site: 0, slice: this.stepEvent(next) } : event(of(0).at(-1)) };
+  }
+
   /** Where a slice's instruction stands, or null. @param {number} slice */
   place(slice) {
     const f = this.marks.file[slice];

@@ -10,6 +10,7 @@ import (
 	"embed"
 	"encoding/base64"
 	"fmt"
+	"hash/crc32"
 	"io"
 	"regexp"
 	"slices"
@@ -34,6 +35,7 @@ func Write(w io.Writer, about, blob []byte, served bool) error {
 	if err != nil {
 		return err
 	}
+	about = escape(about)
 	rest := string(html)
 	for _, part := range []struct {
 		mark  string
@@ -41,7 +43,8 @@ func Write(w io.Writer, about, blob []byte, served bool) error {
 	}{
 		{"{{policy}}", func() error { return text(w, policy(style, script, served)) }},
 		{"{{style}}", func() error { return text(w, string(style)) }},
-		{"{{about}}", func() error { return text(w, string(escape(about))) }},
+		{"{{sum}}", func() error { return text(w, fmt.Sprint(crc32.ChecksumIEEE(about))) }},
+		{"{{about}}", func() error { return text(w, string(about)) }},
 		{"{{blob}}", func() error { return encode(w, blob) }},
 		{"{{script}}", func() error { return text(w, string(script)) }},
 	} {

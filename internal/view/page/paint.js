@@ -54,6 +54,9 @@ export class Painter {
    * @param {number} view.step @param {number} view.slice the selected one, or -1
    * @param {boolean} view.arrows
    * @param {boolean} view.findings draw the finding's places
+   * @param {*} view.missing where the order that is missing leads from and to, or null
+   * @param {import("./way.js").Link[]} view.way to draw
+   * @param {number} view.marked the slice that is marked, or -1
    * @param {number} view.part where the runs part, or -1
    * @param {Uint32Array|null} view.found slices that the search found, sorted
    */
@@ -74,10 +77,26 @@ export class Painter {
     for (let i = layout.indexAt(top); i < layout.rows.length && layout.rows[i].y < top + height; i++) this.row(layout.rows[i]);
     if (view.found?.length) this.marked(view.found);
     this.arrows();
+    if (view.way?.length) this.way(view.way);
     if (view.slice >= 0) this.outline(view.slice, colors.focus, 2);
+    if (view.marked >= 0) this.outline(view.marked, colors.good, 2);
     if (view.findings) this.finding();
     ctx.restore();
+    if (this.run.info.cut) this.cut();
     this.ruler();
+  }
+
+  /** The end of a run of which the page shows no more: behind it, lanes are unknown, not empty. */
+  cut() {
+    const { width, height, colors } = this.v, x = this.x(this.run.steps), text = this.run.steps ? "cut: the run goes on" : "no run";
+    if (x > width + 2) return;
+    const left = Math.max(x, 0);
+    this.ctx.fillStyle = colors.wait;
+    this.ctx.fillRect(left, RULER, width - left, height - RULER);
+    this.hatch(left, RULER, width - left, height - RULER);
+    this.ctx.fillStyle = colors.finding;
+    this.ctx.fillRect(x - 2, 0, 2, height);
+    this.tag(text, Math.max(x - text.length * this.letter / 2 - 10, 0), height - 12);
   }
 
   x(time) {
@@ -316,15 +335,15 @@ export class Painter {
 
   /** The finding's places, with the edge that is missing between the first two. */
   finding() {
-    const { run, ctx } = this, { layout, colors, width } = this.v;
+    const { run, ctx, v: view } = this, { layout, colors, width } = view;
     const boxes = run.info.sites.map((s, i) => {
       const track = run.byId.get(s.track), row = track && layout.rowOf[track.index];
       if (!row) return null;
       const { y, height } = layout.strip(row, track);
       return { x: this.x(s.step - 1), right: this.x(s.step), y, height, role: s.role, step: s.step, site: s.site ?? i };
     });
-    // A place may have several steps: an operation's issue, and where it lands.
-    const [a, b] = [0, 1].map((site) => boxes.findLast((p) => p && p.site === site));
+    // The order that is missing, from where it should lead; a count that is wrong has none.
+    const m = view.missing, [a, b] = m ? [m.from, m.to].map((e) => boxes.find((p) => p && p.step === e.step && p.site === e.site) ?? this.at(e.slice, e.step)) : [];
     if (a && b) {
       const across = a.y === b.y;
       const x1 = (a.x + a.right) / 2, x2 = (b.x + b.right) / 2;
@@ -340,6 +359,35 @@ export class Painter {
       ctx.strokeRect(p.x + (p.right - p.x - w) / 2, p.y - 1, w, p.height + 2);
       this.badge(p);
     }
+  }
+
+  /** Where a step of an event is drawn, or null. */
+  at(slice, step) {
+    const b = slice >= 0 ? this.box(slice) : null;
+    return b && { ...b, x: this.x(step - 1), right: this.x(step) };
+  }
+
+  /** A way from one event to another, meeting by meeting. @param {import("./way.js").Link[]} way */
+  way(way) {
+    const { colors } = this.v, m = this.run.marks;
+    for (let i = 1; i < way.length; i++) {
+      const s = way[i - 1].slice, a = this.box(s), b = this.box(way[i].slice);
+      if (!a || !b) continue;
+      const late = way[i].how === "meets" ? m.to[s] : m.from[s] + 1, x1 = this.x(late) - this.scale / 2, x2 = this.x(m.from[way[i].slice]) + this.scale / 2;
+      if (a.y === b.y) this.along(x1, x2, a.y + a.height, colors.good);
+      else this.curve(x1, b.y > a.y ? a.y + a.height : a.y, x2, b.y > a.y ? b.y : b.y + b.height, colors.good, 2, 1, []);
+    }
+  }
+
+  /** An edge below two places of one row. */
+  along(x1, x2, y, color) {
+    const { ctx } = this;
+    ctx.strokeStyle = color;
+    ctx.lineWidth = 2;
+    ctx.beginPath();
+    ctx.moveTo(x1, y);
+    ctx.bezierCurveTo(x1, y + 10, x2, y + 10, x2, y);
+    ctx.stroke();
   }
 
   /** A dashed edge between two places of one row. */

@@ -1,6 +1,8 @@
 // What the page shows now: the step, the time in sight, the selection. Whoever changes it
 // says so here; whoever shows it is told once a frame.
 
+import { brief, way } from "./way.js";
+
 /** @typedef {"step"|"range"|"select"|"layout"|"theme"|"search"|"finding"|"run"|"note"} Change */
 
 export class Shown {
@@ -14,6 +16,9 @@ export class Shown {
     this.slice = -1; // selected, of the active run
     this.arrows = true;
     this.finding = 0; // index in the report
+    this.mark = -1; // a slice that others are compared with, of the active run
+    /** @type {import("./way.js").Link[]} */
+    this.way = []; // from the marked slice to the selected one, or back
     /** @type {{run: number, slice: number}[]} */
     this.found = []; // what the search found
     this.note = ""; // what the page has to say beside the step
@@ -50,6 +55,7 @@ export class Shown {
   go(step) {
     this.step = Math.max(0, Math.min(Math.round(step) || 0, this.run.steps));
     this.slice = this.run.stepEvent(this.step);
+    this.compare();
     this.reveal(this.step - 1, this.step);
     this.changed("step", "select");
   }
@@ -65,6 +71,24 @@ export class Shown {
     } else this.say(found.from <= 1 ? `no step wrote ${what}: it is so from the start` : `${what} has its value from before step ${found.from}, where this page’s states begin`);
   }
 
+  /** Marks an event, to be compared with others. @param {number} slice or -1 */
+  setMark(slice) {
+    this.mark = slice;
+    this.compare();
+    this.changed("select");
+  }
+
+  /** Looks for the way between the marked event and the selected one. */
+  compare() {
+    const { run, mark, slice } = this;
+    this.way = [];
+    this.far = false; // too much lies between them
+    if (mark < 0 || slice < 0 || mark === slice) return;
+    const found = run.marks.from[mark] < run.marks.from[slice] ? way(run, mark, slice) : way(run, slice, mark) ?? way(run, mark, slice);
+    this.far = found === undefined;
+    if (found) this.way = brief(found);
+  }
+
   /** @param {string} note */
   say(note) {
     this.note = note;
@@ -76,6 +100,7 @@ export class Shown {
     const m = this.run.marks;
     this.step = Math.max(0, Math.min(step ?? m.from[slice] + (m.to[slice] > m.from[slice] ? 1 : 0), this.run.steps));
     this.slice = slice;
+    this.compare();
     this.reveal(this.step - 1, this.step);
     this.changed("step", "select");
   }
@@ -84,7 +109,8 @@ export class Shown {
   activate(index) {
     if (index === this.active) return;
     this.active = index;
-    this.slice = -1;
+    this.slice = this.mark = -1;
+    this.way = [];
     this.step = Math.min(this.step, this.run.steps);
     this.changed("run", "step", "select");
   }

@@ -6,9 +6,10 @@ import { el } from "./dom.js";
 import { eventTab } from "./event.js";
 import { Memory } from "./memory.js";
 import { Registers } from "./registers.js";
+import { waitsTab } from "./stalls.js";
 import { tableTab } from "./table.js";
 
-const TABS = [["event", "Event"], ["barriers", "Barriers"], ["registers", "Registers"], ["memory", "Memory"], ["table", "In sight"]];
+const TABS = [["event", "Event"], ["barriers", "Barriers"], ["registers", "Registers"], ["memory", "Memory"], ["table", "In sight"], ["waits", "Waits"]];
 
 export class Tabs {
   /** @param {HTMLElement} place @param {HTMLElement} panel @param {import("./state.js").Shown} shown @param {import("./detail.js").Detail[]} details @param {*} about the page's data @param {() => Set<number>} hidden tracks that are filtered out */
@@ -22,7 +23,7 @@ export class Tabs {
     this.open("event");
     shown.listen((changes) => {
       const range = changes.has("range") || changes.has("layout");
-      if (changes.has("step") || changes.has("select") || changes.has("run") || (range && (this.tab === "table" || this.tab === "barriers"))) this.later();
+      if (changes.has("step") || changes.has("select") || changes.has("run") || (range && (this.tab === "table" || this.tab === "barriers" || this.tab === "waits"))) this.later();
     });
   }
 
@@ -61,6 +62,7 @@ export class Tabs {
     let nodes;
     if (tab === "event") nodes = eventTab(shown);
     else if (tab === "barriers") nodes = barriersTab(shown, hidden);
+    else if (tab === "waits") nodes = waitsTab(shown, hidden);
     else if (tab === "table") nodes = tableTab(shown, hidden);
     else nodes = await this.detail(tab);
     if (turn !== this.turn) return; // another step has come meanwhile

@@ -4,7 +4,7 @@
 const CHOICES = ["auto", "light", "dark"];
 
 /** Colours that the lanes are drawn with: custom properties of the style sheet. */
-const NAMES = ["ground", "ink", "quiet", "line", "band", "focus", "finding", "arrow", "memory", "barrier", "fence", "async", "other", "wait", "op", "stage-0", "stage-1", "stage-2", "phase-0", "phase-1", "counter", "run", "on-fill"];
+const NAMES = ["ground", "ink", "quiet", "line", "band", "focus", "finding", "good", "arrow", "memory", "barrier", "fence", "async", "other", "wait", "op", "stage-0", "stage-1", "stage-2", "phase-0", "phase-1", "counter", "run", "on-fill"];
 
 export class Theme {
   /** @param {HTMLButtonElement} button @param {() => void} changed */
