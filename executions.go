@@ -17,6 +17,10 @@ import (
 // looseText is the gap of load buffering.
 const looseText = "by the letter of the memory model this access could take part in load buffering (ISA 8.10.4): a read that returns what is only written because of it; executions of that kind were not looked at"
 
+// executionsEach is how many executions may run for each schedule of the budget: they are short, and
+// there are many.
+const executionsEach = 20
+
 // executes explores executions, if that is what the verdict lacks: interleavings do not decide, or
 // there are too many of them. Of these, all orders of accesses to a word that show in no value
 // are one execution.
@@ -26,7 +30,7 @@ func (c *checking) executes() {
 	}
 	c.tell("an exploration of executions that are no interleavings")
 	c.budget.Meter.Stage("exploring executions", "", 0)
-	r := executions.Explore(c.budget, c.subject, executions.Options{Steps: c.explore.Steps, Begin: c.explore.Prepare, Final: c.explore.Final})
+	r := executions.Explore(c.budget, c.subject, executions.Options{Schedules: executionsEach * c.explore.Schedules, Steps: c.explore.Steps, Begin: c.explore.Prepare, Final: c.explore.Final})
 	for i := range r.Findings {
 		f := &r.Findings[i]
 		at := trial.Index(c.list, f.Schedule)

@@ -14,7 +14,8 @@ import (
 // layers lists the packages from top to bottom. A package imports only
 // packages that stand below it, and packages on one line not each other.
 var layers = [][]string{
-	{"muster/cmd/muster", "muster/internal/product/measure", "muster/internal/release", "muster/mbarrier/speed"},
+	{"muster/cmd/muster", "muster/internal/product/measure", "muster/internal/release", "muster/mbarrier/speed", "muster/internal/playground/build"},
+	{"muster/internal/playground"},
 	{"muster/internal/mcp"},
 	{"muster/internal/mutate", "muster/internal/answer", "muster/internal/capture", "muster/internal/lsp"},
 	{"muster"},

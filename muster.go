@@ -337,10 +337,7 @@ const maxPTX = 64<<20 + 1
 
 func readPTX(l *launch.Launch, name string) ([]byte, error) {
 	fail := func(err error) error {
-		var p *os.PathError
-		if errors.As(err, &p) {
-			err = p.Err
-		}
+		err = files.Cause(err)
 		return &launch.Error{Pos: launch.Pos{File: l.Pos.String()}, Msg: fmt.Sprintf("cannot read %s: %v", name, err), Err: err}
 	}
 	info, err := os.Stat(name)

@@ -1,9 +1,12 @@
+//go:build !js
+
 package main
 
 import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"regexp"
 	"regexp/syntax"
@@ -88,6 +91,12 @@ Triton, torch.compile and NVRTC keep PTX by themselves.`,
 	f.BoolVar(&o.Tight, "tight", false, "let PyTorch allocate each tensor by itself, so that bounds are exact")
 	return cmd
 }
+
+// programOut is where a program that runs below this one writes to: the output itself.
+func (c *console) programOut() io.Writer { return itself(c.out) }
+
+// programErr is its standard error.
+func (c *console) programErr() io.Writer { return itself(c.err) }
 
 var contentNames = []string{"needed", "all", "none"}
 

@@ -39,7 +39,7 @@ type input struct {
 
 // defaultInput is an input of a command without its flags.
 func defaultInput() *input {
-	in := &input{memory: launch.DefaultMemoryLimit, local: muster.DefaultLocal}
+	in := &input{memory: defaultMemory, local: muster.DefaultLocal}
 	in.limits.Instrs, in.limits.Time = muster.DefaultInstrs, muster.DefaultTime
 	return in
 }
@@ -85,7 +85,7 @@ func (in *input) register(f *pflag.FlagSet) {
 	f.StringArrayVar(&l.Accept, "accept", nil, "a finding that is meant, `kind@file:line=reason`")
 	f.StringArrayVar(&l.Assume, "assume", nil, "`vector-atomic`: an aligned vector access of up to 16 bytes is one access, as on the card")
 	f.Int64Var(&in.limits.Instrs, "limit-instrs", muster.DefaultInstrs, "warp instructions a schedule")
-	in.memory = launch.DefaultMemoryLimit
+	in.memory = defaultMemory
 	f.Var(&in.memory, "limit-memory", "`bytes` that the process takes, buffers included; as 512M, 8G")
 	f.Int64Var(&in.local, "limit-local", muster.DefaultLocal, "`bytes` of local memory a thread, call stack included")
 	f.BoolVar(&in.quiet, "quiet", false, "show nothing of the progress on standard error")

@@ -45,9 +45,9 @@ outcomes, those of the condition with a star and a run of each.
 
 Two engines that share nothing answer. One enumerates the executions that the
 axioms of chapter 8 of the ISA allow. The other runs the test as a kernel on the
-machine, in every interleaving. What the machine does not show, for it has no
-interleaving with that outcome, or since it is load buffering (8.10.4), is the
-axioms' alone, and the answer says so.
+machine, in every execution: a strong read may return an older value. Load buffering
+(8.10.4), and what weak accesses do in a data race, is the axioms' alone, and the
+answer says so.
 
   PTX MP
   { x=0; flag=0; }

@@ -171,18 +171,8 @@ func (o *output) close(alone bool) error {
 	if f, ok := o.w.(*os.File); ok && alone && o.n > 0 && o.err == nil {
 		o.err = f.Close() // a disk over the network may say so only now
 	}
-	var p *os.PathError
-	if errors.As(o.err, &p) {
-		return p.Err
-	}
-	return o.err
+	return files.Cause(o.err)
 }
-
-// programOut is where a program that runs below this one writes to: the output itself.
-func (c *console) programOut() io.Writer { return itself(c.out) }
-
-// programErr is its standard error.
-func (c *console) programErr() io.Writer { return itself(c.err) }
 
 // itself returns what is written to in the end.
 func itself(w io.Writer) io.Writer {
@@ -228,16 +218,14 @@ Exit status: 0 clean, 1 findings (or a wrong result), 2 bad input, 3 incomplete:
 something was not modelled, a limit ran out, or an interrupt (or SIGTERM) came; 4
 muster failed: its output could not be written, or a BUG. A second interrupt, and
 what crashes the process, end it by a signal.`,
-		Version:       version(debug.ReadBuildInfo()),
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
-	root.SetVersionTemplate("{{.Version}}\n")
 	root.SetFlagErrorFunc(flagError)
-	root.AddCommand(checkCommand(c), mergeCommand(c), runCommand(c), replayCommand(c), viewCommand(c), reduceCommand(c), mutateCommand(c), explainCommand(c), coverageCommand(c), fmtCommand(c), captureCommand(c), initCommand(c), importCommand(c), barrierCommand(c), litmusCommand(c), lspCommand(c), mcpCommand(c), versionCommand(c))
+	root.AddCommand(checkCommand(c), mergeCommand(c), runCommand(c), replayCommand(c), viewCommand(c), reduceCommand(c), mutateCommand(c), explainCommand(c), coverageCommand(c), fmtCommand(c), initCommand(c), barrierCommand(c), litmusCommand(c), versionCommand(c))
 	root.CompletionOptions.HiddenDefaultCmd = false
-	root.AddCommand(docsCommand(root))
+	system(c, root)
 	teach(root)
-	completes(root)
+	versions(root)
 	return root
 }

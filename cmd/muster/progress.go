@@ -34,8 +34,6 @@ const (
 	// lasts before it has one.
 	rewritten = 200 * time.Millisecond
 	patience  = 500 * time.Millisecond
-	// apart is the time between two lines where nobody sees them being rewritten.
-	apart = 30 * time.Second
 )
 
 // A display shows the progress of a command on standard error: on a terminal in one line that

@@ -55,11 +55,7 @@ func readSchedule(text string) (scheduleFile, error) {
 		err = errors.New("not a regular file")
 	}
 	if err != nil {
-		var p *os.PathError
-		if errors.As(err, &p) {
-			err = p.Err
-		}
-		return scheduleFile{}, fmt.Errorf("%s: %w", name, err)
+		return scheduleFile{}, fmt.Errorf("%s: %w", name, files.Cause(err))
 	}
 	f, err := os.Open(name)
 	if err != nil {

@@ -65,6 +65,9 @@ func (v *viewing) run(c *console, cmd *cobra.Command, args []string) error {
 	if cmd.Flags().Changed("html") && v.html == "" {
 		return errors.New("--html: name a file")
 	}
+	if err := v.served(); err != nil {
+		return err
+	}
 	runs, args, err := v.runs(args)
 	if err != nil {
 		return err
@@ -207,20 +210,4 @@ func (v *viewing) told(c *console, page *muster.View, where string) {
 			fmt.Fprintf(beside{c}, "muster: the run is not shown to its end: %s\n", r.Cut)
 		}
 	}
-}
-
-// serve serves the page until it is interrupted.
-func (v *viewing) serve(w *work, c *console, page *muster.View) error {
-	s, err := newPageServer(page)
-	if err != nil {
-		return err
-	}
-	v.told(c, page, s.url)
-	fmt.Fprintf(c.out, "%s\n", s.url)
-	if v.browser {
-		if err := openBrowser(s.url); err != nil {
-			fmt.Fprintf(beside{c}, "muster: no browser: %v\n", err)
-		}
-	}
-	return s.serve(w)
 }

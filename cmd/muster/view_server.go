@@ -1,3 +1,5 @@
+//go:build !js
+
 package main
 
 import (
@@ -5,6 +7,7 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"fmt"
 	"net"
 	"net/http"
 	"os/exec"
@@ -14,6 +17,25 @@ import (
 
 	"muster"
 )
+
+// served refuses what cannot be served.
+func (v *viewing) served() error { return nil }
+
+// serve serves the page until it is interrupted.
+func (v *viewing) serve(w *work, c *console, page *muster.View) error {
+	s, err := newPageServer(page)
+	if err != nil {
+		return err
+	}
+	v.told(c, page, s.url)
+	fmt.Fprintf(c.out, "%s\n", s.url)
+	if v.browser {
+		if err := openBrowser(s.url); err != nil {
+			fmt.Fprintf(beside{c}, "muster: no browser: %v\n", err)
+		}
+	}
+	return s.serve(w)
+}
 
 // A pageServer serves one page on the loopback address, under a path that nobody can guess:
 // other users of the machine, and other pages in the browser, reach the port too. A request

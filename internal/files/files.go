@@ -165,9 +165,9 @@ func Cause(err error) error {
 	var l *os.LinkError
 	switch {
 	case errors.As(err, &p):
-		return p.Err
+		return worded(p.Err)
 	case errors.As(err, &l):
-		return l.Err
+		return worded(l.Err)
 	}
 	return err
 }

@@ -40,6 +40,8 @@ type Outcomes struct {
 	Hangs bool
 	// Races: two accesses are in a data race (ISA 8.7.1) in some execution.
 	Races bool
+	// Loose, of the machine: there may be load buffering (8.10.4), which it does not have.
+	Loose bool
 	Count int // executions, or runs
 
 	index map[string]int

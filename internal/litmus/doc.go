@@ -10,11 +10,11 @@
 //     axiom/flow, and collects their outcomes: the values of what the condition names.
 //   - Machine emits the test as PTX (Kernel), runs it on the machine in every execution that
 //     the explorer has, and collects the same. The function executions alone knows what an
-//     execution of the machine is; machineIsWhole says whether the machine can forbid.
+//     execution of the machine is.
 //
 // Answer asks both, joins their outcomes, and says where they differ and why: load buffering
-// (8.10.4), of which no machine that executes one step after the other has any; or a read of
-// an older value. An outcome of the machine that the axioms do not have is a mistake in one of
+// (8.10.4), of which no machine that executes one step after the other has any; or what follows
+// a data race. An outcome of the machine that the axioms do not have is a mistake in one of
 // the two.
 //
 // Loops are unrolled to a bound, the same for both: an execution in which a thread jumps

@@ -38,7 +38,7 @@ func (t *Test) Machine(loops int, l Limits, stop func() bool) (*Outcomes, error)
 		return nil, err
 	}
 	out := &Outcomes{}
-	c := executions(m, l, stop, func(m *machine.Machine, schedule string) {
+	c, loose := executions(m, l, stop, func(m *machine.Machine, schedule string) {
 		if s := m.Stopped(); s != nil && s.Kind == machine.Interrupted {
 			return
 		}
@@ -54,7 +54,7 @@ func (t *Test) Machine(loops int, l Limits, stop func() bool) (*Outcomes, error)
 	if out.Why == "" {
 		out.Why = c.Why
 	}
-	out.Complete = c.Complete && out.Why == ""
+	out.Complete, out.Loose = c.Complete && out.Why == "", loose
 	out.sort()
 	return out, nil
 }
@@ -89,19 +89,19 @@ func (t *Test) ended(m *machine.Machine, out *Outcomes) ([]uint32, bool) {
 // execution of the machine is: a strong access may take any version of its word that causality
 // order leaves open. An execution with a data race ends there; of a test that has some, all
 // interleavings run, too, and are its outcomes as far as the machine has them.
-func executions(m *machine.Machine, l Limits, stop func() bool, end func(m *machine.Machine, schedule string)) explore.Coverage {
+func executions(m *machine.Machine, l Limits, stop func() bool, end func(m *machine.Machine, schedule string)) (c explore.Coverage, loose bool) {
 	x := &explorer{end: end}
 	start := m.Fork(nil, nil)
 	start.KeepVersions()
-	c := x.explore(start, l, stop)
+	c = x.explore(start, l, stop)
 	if !x.races || !c.Complete {
-		return c
+		return c, x.loose
 	}
 	x.plain = true
 	if c = x.explore(m, l, stop); c.Complete {
 		c.Complete, c.Why = false, raced
 	}
-	return c
+	return c, x.loose
 }
 
 // raced is the Why of a test whose outcomes may not be all.
@@ -111,6 +111,7 @@ const raced = "an execution has a data race, behind which the machine has interl
 type explorer struct {
 	end          func(m *machine.Machine, schedule string)
 	plain, races bool
+	loose        bool // there may be load buffering
 }
 
 func (x *explorer) explore(start *machine.Machine, l Limits, stop func() bool) explore.Coverage {
@@ -153,6 +154,7 @@ func (w *watcher) End(m *machine.Machine, path []machine.Choice) {
 		w.races = true
 		return
 	}
+	w.loose = w.loose || !w.plain && len(w.words.Loose()) > 0
 	w.end(m, explore.Schedule{Policy: explore.Latest, Prefix: path}.String())
 }
 

@@ -3,6 +3,7 @@ package rules
 import (
 	"embed"
 	"path"
+	"regexp"
 	"strings"
 )
 
@@ -16,12 +17,27 @@ var exampleFiles embed.FS
 // Example returns a kernel that has the defect of that name, and the same kernel
 // corrected; empty strings if there is none.
 func Example(name string) (wrong, right string) {
+	e, _ := ExampleOf(name)
+	return e.Files["wrong.ptx"], e.Files["right.ptx"]
+}
+
+// An Archive is an example of a kind: what it shows, and its files.
+type Archive struct {
+	Text  string
+	Files map[string]string
+}
+
+// setting is a line of an example that tests read.
+var setting = regexp.MustCompile(`(?m)^[a-z ]+: .*\n`)
+
+// ExampleOf returns the first example of the kind of that name, and whether there is one.
+func ExampleOf(name string) (Archive, bool) {
 	text, err := exampleFiles.ReadFile(path.Join("testdata", name+".txtar"))
 	if err != nil {
-		return "", ""
+		return Archive{}, false
 	}
-	_, files := splitArchive(string(text))
-	return files["wrong.ptx"], files["right.ptx"]
+	comment, files := splitArchive(string(text))
+	return Archive{strings.Join(strings.Fields(setting.ReplaceAllString(comment, "")), " "), files}, true
 }
 
 // splitArchive parses a txtar archive: the comment before the first file, and the

@@ -83,6 +83,7 @@ func NewBudget(ctx context.Context, limits Limits) *Budget {
 
 // Over says why runs have to end now; it is empty while they may go on.
 func (b *Budget) Over() string {
+	yield()
 	switch {
 	case b.Context.Err() != nil:
 		return fmt.Sprintf(interrupted+"%v)", context.Cause(b.Context))

@@ -66,14 +66,16 @@ func browser(t testing.TB) context.Context {
 	return running.ctx
 }
 
-// TestMain ends the browser, and removes the command that tests have built.
+// TestMain ends the browser, and removes what tests have built.
 func TestMain(m *testing.M) {
 	code := m.Run()
 	for _, stop := range running.stop {
 		stop()
 	}
-	if built != "" {
-		os.RemoveAll(built)
+	for _, folder := range []string{built, siteFolder} {
+		if folder != "" {
+			os.RemoveAll(folder)
+		}
 	}
 	os.Exit(code)
 }
@@ -161,7 +163,7 @@ func (p *tab) until(t testing.TB, expression string) {
 	defer cancel()
 	_, err := chromedp.Run(ctx, chromedp.Evaluate[bool](`new Promise((done) => { const look = () => (`+expression+`) ? done(true) : requestAnimationFrame(look); look(); })`, chromedp.EvalAwaitPromise))
 	if err != nil {
-		t.Fatalf("%s never comes true: %v\nthe page says %q at step %s, threw %q", expression, err, p.text(t, `document.getElementById("words").textContent + document.getElementById("note").textContent`), p.text(t, `document.getElementById("step").value`), p.thrown)
+		t.Fatalf("%s never comes true: %v\nthe page says %q at step %s, threw %q", expression, err, p.text(t, `["words", "note"].map((id) => document.getElementById(id)?.textContent ?? "").join("")`), p.text(t, `document.getElementById("step")?.value`), p.thrown)
 	}
 }
 
@@ -208,9 +210,9 @@ func (p *tab) fill(t testing.TB, selector, text string) {
 	p.choose(t, selector, text)
 }
 
-func (p *tab) press(t testing.TB, keys string) {
+func (p *tab) press(t testing.TB, keys string, with ...chromedp.KeyOption) {
 	t.Helper()
-	p.do(t, chromedp.KeyEvent(keys))
+	p.do(t, chromedp.KeyEvent(keys, with...))
 }
 
 // theme makes the system's colours dark or light.

@@ -17,7 +17,7 @@ import (
 	"strings"
 )
 
-//go:embed index.html view.css *.js
+//go:embed index.html *.css *.js
 var files embed.FS
 
 // Write writes the page with its data: about is JSON, blob the gzipped bytes that it points
@@ -27,7 +27,7 @@ func Write(w io.Writer, about, blob []byte, served bool) error {
 	if err != nil {
 		return err
 	}
-	style, err := files.ReadFile("view.css")
+	style, err := style()
 	if err != nil {
 		return err
 	}
@@ -63,6 +63,52 @@ func Write(w io.Writer, about, blob []byte, served bool) error {
 	return text(w, rest)
 }
 
+// style is the page's style sheet: what it shares with the playground comes first.
+func style() ([]byte, error) {
+	var all []byte
+	for _, name := range []string{"base.css", "view.css"} {
+		b, err := files.ReadFile(name)
+		if err != nil {
+			return nil, fmt.Errorf("BUG: a style sheet is missing: %w", err)
+		}
+		all = append(all, b...)
+	}
+	return all, nil
+}
+
+// Hashes are the sources, as a Content Security Policy names them, of the page's style and
+// script. A page that shows this one in a frame without an address of its own hands its
+// policy down to it (CSP 3, section 7.8), and has to grant them.
+func Hashes() (styles, scripts string, err error) {
+	style, err := style()
+	if err != nil {
+		return "", "", err
+	}
+	script, err := bundle("main.js")
+	if err != nil {
+		return "", "", err
+	}
+	return hash(style), hash(script), nil
+}
+
+// Shared are the files that the playground is made of, too, by name.
+func Shared() (map[string][]byte, error) {
+	out := map[string][]byte{}
+	for _, name := range []string{"base.css", "dom.js", "theme.js"} {
+		b, err := files.ReadFile(name)
+		if err != nil {
+			return nil, fmt.Errorf("BUG: a file of the page is missing: %w", err)
+		}
+		out[name] = b
+	}
+	return out, nil
+}
+
+func hash(b []byte) string {
+	sum := sha256.Sum256(b)
+	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
+}
+
 func text(w io.Writer, s string) error {
 	_, err := io.WriteString(w, s)
 	return err
@@ -82,10 +128,6 @@ func escape(json []byte) []byte { return bytes.ReplaceAll(json, []byte("<"), []b
 // policy is the page's Content Security Policy: its own style and script by their hashes,
 // and nothing else.
 func policy(style, script []byte, served bool) string {
-	hash := func(b []byte) string {
-		sum := sha256.Sum256(b)
-		return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
-	}
 	connect := "'none'"
 	if served {
 		connect = "'self'"
