@@ -62,8 +62,8 @@ func (n *node) take(c machine.Choice) {
 // version that was not there then.
 func (n *node) open(c machine.Choice) bool {
 	for _, q := range n.sleep {
-		if process(q.choice) == process(c) {
-			return takesWord(c) && slices.Contains(q.woken, machine.Version(c.Op))
+		if process(q.choice) == process(c) && !(takesWord(c) && slices.Contains(q.woken, machine.Version(c.Op))) {
+			return false
 		}
 	}
 	return true
