@@ -96,8 +96,6 @@ func (x *slots) observe(r *Recorder, ev *machine.Event) {
 		x.landed(ev.Op)
 	case machine.EvAccess:
 		x.access(r, ev)
-	case machine.EvEnd:
-		x.gone(r, ev.CTA)
 	}
 }
 

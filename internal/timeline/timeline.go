@@ -283,6 +283,7 @@ func (r *Recorder) Observe(_ *machine.Machine, ev *machine.Event) {
 		c.open = true
 		r.out.Mark(report.TraceMark{Kind: report.TraceBegin, Track: c.track, Time: r.now.n - 1, Name: "runs", Category: catRun})
 	case machine.EvEnd:
+		r.slots.gone(r, ev.CTA) // before its CTA: a profile adds slots up then
 		if c := r.cta(ev.CTA); c.open {
 			c.open = false
 			r.out.Mark(report.TraceMark{Kind: report.TraceEnd, Track: c.track, Time: r.now.n})
