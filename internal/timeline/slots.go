@@ -127,6 +127,22 @@ func (x *slots) fill(r *Recorder, o *machine.Op) {
 		}
 		s.other = false
 	}
+	x.refilled(r, o)
+}
+
+// refilled ends slots of other mbarriers whose bytes an operation fills.
+func (x *slots) refilled(r *Recorder, o *machine.Op) {
+	for _, s := range x.list {
+		if slices.ContainsFunc(o.Bars, func(b machine.BarRef) bool { return s.bar == barrier{b.Mem, b.Addr} }) {
+			continue
+		}
+		for _, p := range o.Writes {
+			if s.touches(s.spans, p) {
+				x.touched(r, s, p, machine.Write, -1)
+				break
+			}
+		}
+	}
 }
 
 // learn learns which mbarrier frees a slot that an operation begins to fill.
