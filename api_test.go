@@ -189,19 +189,21 @@ var predeclared = map[string]bool{"any": true, "bool": true, "byte": true, "comp
 // flagged lists the library files that may name the command's flags: they read flags, or
 // write a command line.
 var flagged = map[string]string{
-	"launch/flags.go":              "a launch is made from flags",
-	"launch/flagarg.go":            "a launch is made from flags",
-	"launch/missing.go":            "what a launch lacks that is made from flags, in flags",
-	"launch/schema.go":             "it is the reference of what the command reads",
-	"internal/capture/sources.go":  "it reads flags of JAX",
-	"internal/capture/without.go":  "it says what to type where there is no PTX",
-	"internal/capture/capture.go":  "it sets flags of JAX",
-	"report/report.go":             "replay lines are command lines",
-	"internal/alike/main.go":       "it runs the command",
-	"internal/release/main.go":     "it is a command",
-	"internal/mcp/input.go":        "it translates the command's answers",
-	"internal/lsp/check.go":        "replay lines are command lines",
-	"internal/undecided/causes.go": "it is what the command explains",
+	"launch/flags.go":               "a launch is made from flags",
+	"launch/flagarg.go":             "a launch is made from flags",
+	"launch/missing.go":             "what a launch lacks that is made from flags, in flags",
+	"launch/schema.go":              "it is the reference of what the command reads",
+	"internal/capture/sources.go":   "it reads flags of JAX",
+	"internal/capture/without.go":   "it says what to type where there is no PTX",
+	"internal/capture/capture.go":   "it sets flags of JAX",
+	"report/report.go":              "replay lines are command lines",
+	"internal/alike/main.go":        "it runs the command",
+	"internal/release/main.go":      "it is a command",
+	"internal/mcp/input.go":         "it translates the command's answers",
+	"internal/lsp/check.go":         "replay lines are command lines",
+	"internal/undecided/causes.go":  "it is what the command explains",
+	"internal/picture/svg.go":       "its flags are variables of CSS",
+	"internal/playground/gather.go": "it gives the command its arguments",
 }
 
 // TestNoFlags: no text of the library names a flag of the command.

@@ -37,7 +37,7 @@ func TestProfileText(t *testing.T) {
 			}
 		}
 		flat := strings.Join(strings.Fields(text), " ")
-		for _, want := range []string{"and no time of a card", "1,234,567,890,123", "… and 24 instructions more (--format json has all)", "the profile ends before the run: it has more than 9 steps",
+		for _, want := range []string{"and no time of a card", "1,234,567,890,123", "… and 24 instructions more (JSON has all)", "the profile ends before the run: it has more than 9 steps",
 			"10 % filling, 20 % full, 30 % being read, 40 % empty; 5 steps read what a copy in flight writes"} {
 			if !strings.Contains(flat, want) {
 				t.Errorf("%d columns: no %q in\n%s", width, want, text)

@@ -295,7 +295,7 @@ func (t *tables) end(what string) {
 		t.b.WriteString(t.line(row, wide) + "\n")
 	}
 	if more > 0 {
-		t.text(fmt.Sprintf("… and %s %s more (--format json has all)", diag.Group(int64(more)), what))
+		t.text(fmt.Sprintf("… and %s %s more (JSON has all)", diag.Group(int64(more)), what))
 	}
 }
 

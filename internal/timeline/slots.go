@@ -296,14 +296,14 @@ func (x *slots) touched(r *Recorder, s *slot, p machine.Span, does machine.Acces
 	case s.other:
 		return
 	}
+	if s.state == slotFull {
+		x.set(r, s, slotRead, r.now.n-1)
+	}
 	for _, o := range s.copies {
 		if s.touches(o.Writes, p) {
 			x.early(r, s, pc)
 			break
 		}
-	}
-	if s.state == slotFull {
-		x.set(r, s, slotRead, r.now.n-1)
 	}
 }
 
