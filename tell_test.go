@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -125,6 +126,33 @@ func tell(t *testing.T, l *muster.Launch, s muster.Schedule, id string, all bool
 			first = text
 		} else if !bytes.Equal(first.Bytes(), text.Bytes()) {
 			t.Errorf("%s: told twice, it differs", id)
+		}
+	}
+}
+
+// TestPlacesOfARace: a story's two places are the accesses that the finding names, where the
+// same instructions conflict before: by other warps, or for want of a fence alone.
+func TestPlacesOfARace(t *testing.T) {
+	for _, c := range []struct{ name, schedule, id, want string }{
+		{"ring/broken_parity", "random:1", "race-shared@broken_parity.ptx:254,143", "1: warp 4 at 143; 0: warp 0, lane 0 at 254; "},
+		{"found/broken_async_copy_four", "earliest", "race-shared@broken_async_copy_four.ptx:51,68", "1: warp 1 at 68; 0: warp 2 at 51; "},
+	} {
+		s, err := muster.ParseSchedule(c.schedule)
+		if err != nil {
+			t.Fatal(err)
+		}
+		story, err := example(t, c.name).Tell(context.Background(), s, muster.TellOptions{Finding: c.id})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		for i := range story.Steps {
+			if p := &story.Steps[i]; p.Role != "" {
+				got += fmt.Sprintf("%d: %s at %d; ", p.Site, p.Who, p.PTX.Line)
+			}
+		}
+		if got != c.want {
+			t.Errorf("%s: the places are %q, want %q", c.id, got, c.want)
 		}
 	}
 }

@@ -75,6 +75,7 @@ func (c *console) barrier(name string, update, explain bool, picture pictureFlag
 	if err != nil {
 		return c.scriptError(files.Instead(name, files.AsScript, src, err))
 	}
+	s.Moves = picture != ""
 	res, err := s.Run()
 	if err == nil {
 		if err := picture.script(name, res); err != nil {

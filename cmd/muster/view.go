@@ -72,6 +72,7 @@ func (v *viewing) run(c *console, cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
+	v.in.outputs = []string{v.html}
 	w, err := c.begin(&v.in)
 	if err != nil {
 		return err

@@ -8,6 +8,7 @@ import (
 
 	"muster/internal/explore"
 	"muster/internal/machine"
+	"muster/internal/order"
 	"muster/internal/predict"
 	"muster/internal/rules"
 	"muster/internal/trial"
@@ -45,6 +46,7 @@ func Trial(ctx context.Context, l *trial.Subject, p *predict.Predictor, f *rules
 // asked only at the end, and may drop what was seen.
 type EarlyStop struct {
 	judge *rules.Judge
+	kind  string
 	race  bool
 	pcs   []int32 // the finding's instructions
 	known int     // conflicts or facts looked at
@@ -53,7 +55,7 @@ type EarlyStop struct {
 
 // NewEarlyStop returns one for a finding; j judges the run.
 func NewEarlyStop(j *rules.Judge, f *rules.Finding) *EarlyStop {
-	s := &EarlyStop{judge: j}
+	s := &EarlyStop{judge: j, kind: f.Kind}
 	for i := range f.Sites {
 		if pc := f.Sites[i].PC; pc >= 0 {
 			s.pcs = append(s.pcs, pc)
@@ -81,7 +83,7 @@ func (s *EarlyStop) Observe(m *machine.Machine, ev *machine.Event) {
 	if s.race {
 		all := s.judge.Order.Conflicts()
 		for _, c := range all[s.known:] {
-			s.Seen = s.Seen || slices.Contains(s.pcs, c.Prior.PC) && slices.Contains(s.pcs, c.Cur.PC) && (c.Prior.PC != c.Cur.PC || s.pcs[0] == s.pcs[1])
+			s.Seen = s.Seen || s.is(&c)
 		}
 		s.known = len(all)
 		return
@@ -91,6 +93,13 @@ func (s *EarlyStop) Observe(m *machine.Machine, ev *machine.Event) {
 		s.Seen = s.Seen || slices.Contains(s.pcs, f.A.PC) || slices.Contains(s.pcs, f.B.PC)
 	}
 	s.known = len(all)
+}
+
+// is reports whether a conflict is of the finding's kind and instructions: two instructions
+// may lack an order in one place, and only a fence in another.
+func (s *EarlyStop) is(c *order.Conflict) bool {
+	return slices.Contains(s.pcs, c.Prior.PC) && slices.Contains(s.pcs, c.Cur.PC) && (c.Prior.PC != c.Cur.PC || s.pcs[0] == s.pcs[1]) &&
+		s.judge.KindOf(c) == s.kind
 }
 
 // A Sought is a finding that a run is to show: its ID in a report, and a test for it.

@@ -226,7 +226,13 @@ func (m *Machine) inspectPoint(w *warp, s *split, in *instr, v *WaitingSplit) {
 			v.Kind = WaitWarp
 		}
 	case *groupInfo:
-		v.Kind = WaitGroup
+		switch {
+		case in.ready == nil: // a commit waits for nothing
+		case i.group != GroupCpAsync && i.group != GroupBulk && !readyAligned(x, in, s.mask):
+			v.Kind = WaitWarp
+		default:
+			v.Kind = WaitGroup
+		}
 	case *matrixInfo, *matrixAccess, *wmmaAccess, *tensorAccessInfo:
 		v.Kind = WaitWarp
 	case *allocInfo:

@@ -99,7 +99,7 @@ func (p *runPicture) legend(classes, names []string) {
 
 // bars draws a row: how long it was what in each column, stacked.
 func (p *runPicture) bars(r *row, classes []string) {
-	p.text("c e", plotLeft-8, p.y+barHigh-2, clip(strings.TrimPrefix(r.name, "slot of "), plotLeft-20))
+	p.text("c e", plotLeft-8, p.y+barHigh-2, clipMiddle(strings.TrimPrefix(r.name, "slot of "), plotLeft-24))
 	p.scaled(p.y)
 	lower := make([]int, p.n)
 	for k, class := range classes {
@@ -156,7 +156,11 @@ func (p *runPicture) slots() {
 		p.bars(s, classes)
 	}
 	p.panels = append(p.panels, from, p.y)
-	p.panel("How many slots", nil, nil)
+	title := "How many slots"
+	if n := len(p.of.slots); n == mostSlots {
+		title = fmt.Sprintf("How many of these %d slots", n)
+	}
+	p.panel(title, nil, nil)
 	p.y += 8
 	p.stack()
 }
@@ -290,10 +294,13 @@ func (p *runPicture) words() {
 	if p.about.Cut != "" {
 		note += " The picture ends before the run."
 	}
-	if p.of.more > 0 {
-		note += fmt.Sprintf(" %s more are not shown.", diag.Plural(p.of.more, "row"))
-	}
 	p.text("q", plotLeft, p.y, clip(note, plotWide))
+	if p.of.more > 0 {
+		more := fmt.Sprintf("%s more are not shown.", diag.Plural(p.of.more, "row"))
+		p.y += 16
+		p.text("q", plotLeft, p.y, more)
+		note += " " + more
+	}
 	var b strings.Builder
 	for _, w := range p.of.warps {
 		fmt.Fprintf(&b, "%s takes %s and waits for %d. ", w.name, diag.Plural(int(w.total[read]), "step"), w.total[full])

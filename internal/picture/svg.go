@@ -69,5 +69,15 @@ func clip(text string, width int) string {
 	return text
 }
 
+// clipMiddle is clip that keeps the end too: names of one row's kind differ in their indices.
+func clipMiddle(text string, width int) string {
+	all := []rune(diag.Printable(text))
+	most := max(9, width*10/75)
+	if len(all) <= most {
+		return string(all)
+	}
+	return string(all[:most-7]) + "…" + string(all[len(all)-6:])
+}
+
 // wide is about how many pixels a text takes.
 func wide(text string) int { return utf8.RuneCountInString(text) * 63 / 10 }

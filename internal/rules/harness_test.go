@@ -398,3 +398,13 @@ func TestEveryKindHasExample(t *testing.T) {
 		}
 	}
 }
+
+// TestExampleText: what an example shows is told to the end, and without what tests read.
+func TestExampleText(t *testing.T) {
+	for _, k := range Kinds() {
+		e, _ := ExampleOf(k.Name)
+		if !strings.HasSuffix(strings.TrimSuffix(e.Text, ")"), ".") || strings.Contains(e.Text, "allow: ") || strings.Contains(e.Text, "found by: ") {
+			t.Errorf("%s: %q", k.Name, e.Text)
+		}
+	}
+}

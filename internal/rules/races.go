@@ -61,6 +61,9 @@ func (j *Judge) Wrong() bool {
 	return false
 }
 
+// KindOf names the kind of finding that a conflict is.
+func (j *Judge) KindOf(c *order.Conflict) string { return j.classify(c).Name }
+
 // describe says, for each kind that conflicts become, what happened, which
 // edge is missing and what would give it.
 var describe map[*Kind]func(*Judge, *order.Conflict) Finding

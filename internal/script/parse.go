@@ -23,6 +23,9 @@ const MaxSize = 1 << 20
 
 // A Script is a parsed script.
 type Script struct {
+	// Moves asks a run for its moves: each has all that is there, which takes memory by the
+	// square of a long script.
+	Moves  bool
 	name   string
 	groups []group
 	tail   []string // comments and blank lines at the end

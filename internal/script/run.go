@@ -14,7 +14,7 @@ type Result struct {
 	Text string
 	// Kinds are the errors found, by their names in the catalogue, each once.
 	Kinds []string
-	Moves []Move // the commands, one by one
+	Moves []Move // the commands, one by one, if the script asks for them
 	diffs []difference
 }
 
@@ -33,7 +33,9 @@ func (s *Script) Run() (*Result, error) {
 			if err := r.command(&g.cmds[j]); err != nil {
 				return nil, err
 			}
-			res.Moves = append(res.Moves, r.move(lines[j], r.out[said:]))
+			if s.Moves {
+				res.Moves = append(res.Moves, r.move(lines[j], r.out[said:]))
+			}
 		}
 		if g.checked && !slices.Equal(g.want, r.out) {
 			res.diffs = append(res.diffs, difference{g.line, g.lines, g.want, r.out})

@@ -361,3 +361,21 @@ func TestAnswersOfTheHardware(t *testing.T) {
 		t.Errorf("%d cases without a fault", cases)
 	}
 }
+
+// TestMoves: a run keeps its moves only if it is asked to.
+func TestMoves(t *testing.T) {
+	for _, asked := range []bool{false, true} {
+		s, err := Parse("moves.txt", []byte("init bar 1\np: arrive bar\n"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.Moves = asked
+		res, err := s.Run()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := map[bool]int{true: 2}[asked]; len(res.Moves) != want {
+			t.Errorf("asked: %v: %d moves, want %d", asked, len(res.Moves), want)
+		}
+	}
+}

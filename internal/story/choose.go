@@ -73,13 +73,11 @@ func (s *Scout) pair() (a, b told, ok bool) {
 	if s.shown == 0 || len(s.finding.Sites) != 2 || s.finding.Sites[0].Len == 0 || s.finding.Sites[1].Len == 0 {
 		return a, b, false
 	}
-	b = told{step: s.shown, site: 1}
-	for _, k := range s.marks {
-		if k.what == siteHit && k.step == s.shown {
-			b.site = int(k.site)
-			break
-		}
+	at := slices.IndexFunc(s.marks, func(k mark) bool { return k.what == siteHit && k.step == s.shown })
+	if at < 0 {
+		return a, b, false
 	}
+	b = told{step: s.shown, site: int(s.marks[at].site)}
 	a.site = 1 - b.site
 	for _, k := range s.marks {
 		if k.what == siteHit && int(k.site) == a.site && k.step < b.step {

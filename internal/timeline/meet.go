@@ -28,7 +28,8 @@ const (
 	clusterArrives  = "arrives_at_cluster"
 	clusterPasses   = "passes_cluster"
 	meetingPhase    = "of_phase"
-	mostMeetings    = 8 // of one step
+	syncsLanes      = "syncs_lanes" // of its warp, which pass bar.warp.sync in the step
+	mostMeetings    = 8             // of one step
 	mostOfOperation = 8
 )
 
@@ -48,6 +49,10 @@ func (r *Recorder) meet(ev *machine.Event) {
 				how = passes
 			}
 			r.met(meeting{how, int64(g.track), int64(ev.Gen)})
+		}
+	case machine.EvWarpSync:
+		if c := r.now.choice; c.Kind != machine.Start && c.CTA == ev.CTA && c.Warp == ev.Warp {
+			r.now.synced |= ev.Mask
 		}
 	case machine.EvClusterArrive, machine.EvClusterWait:
 		how := clusterArrives

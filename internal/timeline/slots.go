@@ -96,8 +96,6 @@ func (x *slots) observe(r *Recorder, ev *machine.Event) {
 		x.landed(ev.Op)
 	case machine.EvAccess:
 		x.access(r, ev)
-	case machine.EvEnd:
-		x.gone(r, ev.CTA)
 	}
 }
 
@@ -128,6 +126,22 @@ func (x *slots) fill(r *Recorder, o *machine.Op) {
 			s.bytes += int64(o.BarBytes[i])
 		}
 		s.other = false
+	}
+	x.refilled(r, o)
+}
+
+// refilled ends slots of other mbarriers whose bytes an operation fills.
+func (x *slots) refilled(r *Recorder, o *machine.Op) {
+	for _, s := range x.list {
+		if slices.ContainsFunc(o.Bars, func(b machine.BarRef) bool { return s.bar == barrier{b.Mem, b.Addr} }) {
+			continue
+		}
+		for _, p := range o.Writes {
+			if s.touches(s.spans, p) {
+				x.touched(r, s, p, machine.Write, -1)
+				break
+			}
+		}
 	}
 }
 

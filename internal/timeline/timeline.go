@@ -61,6 +61,7 @@ type step struct {
 	touched  []barrier // mbarriers whose counts to show
 	flown    *flight   // whose bytes to show
 	meets    []meeting // what it synchronizes with
+	synced   uint32    // lanes of its warp that pass bar.warp.sync in it
 	op       uint64    // the track of the last operation that it issues, or whose milestone it is
 }
 
@@ -220,6 +221,9 @@ func (r *Recorder) executed() {
 	if c.Kind == machine.GiveUp {
 		mark.Args = append(mark.Args, report.TraceArg{Name: "wait", Text: "given up, as a bound or a timeout would"})
 	}
+	if r.now.synced&^r.now.mask != 0 {
+		mark.Args = append(mark.Args, report.TraceArg{Name: syncsLanes, Text: r.names.Lanes(r.now.synced)})
+	}
 	mark.Args = meetings(mark.Args, r.now.meets)
 	r.slice(w.track, r.now.n-1, r.now.n, mark)
 	r.asleep(c.CTA, c.Warp, w, r.now.mask)
@@ -283,6 +287,7 @@ func (r *Recorder) Observe(_ *machine.Machine, ev *machine.Event) {
 		c.open = true
 		r.out.Mark(report.TraceMark{Kind: report.TraceBegin, Track: c.track, Time: r.now.n - 1, Name: "runs", Category: catRun})
 	case machine.EvEnd:
+		r.slots.gone(r, ev.CTA) // before its CTA: a profile adds slots up then
 		if c := r.cta(ev.CTA); c.open {
 			c.open = false
 			r.out.Mark(report.TraceMark{Kind: report.TraceEnd, Track: c.track, Time: r.now.n})

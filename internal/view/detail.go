@@ -37,6 +37,7 @@ type details struct {
 	names     *story.Namer
 	res       *resolve.Resolver
 	registers [][]register // by function
+	kernels   []bool       // which functions are kernels
 	variables [][]local    // of local memory, by function
 	track     func(mem machine.MemID, addr uint64) (uint64, bool)
 	lines     map[int32][2]uint64
@@ -130,6 +131,7 @@ func newDetails(text *stringTable, res *resolve.Resolver, texts map[string]uint6
 			list = append(list, at)
 		}
 		d.registers = append(d.registers, list)
+		d.kernels = append(d.kernels, kernel)
 	}
 	d.variables = localVars(p)
 	for _, list := range d.variables {
@@ -317,8 +319,7 @@ func (d *details) frame(b []byte, m *machine.Machine, at warpAt, f *machine.Fram
 	return b
 }
 
-// value appends a register's value in some lanes, where it differs. A register that no entry
-// names is 0.
+// value appends a register's value in some lanes, where it differs. What no entry names is 0.
 func (d *details) value(b []byte, at warpAt, key regAt, mask uint32, now *[32]uint64, s *warpState) []byte {
 	have := s.values[key]
 	if have == nil {
@@ -329,6 +330,10 @@ func (d *details) value(b []byte, at warpAt, key regAt, mask uint32, now *[32]ui
 		s.values[key] = have
 	}
 	differ := mask &^ have.has
+	if d.kernels[key.fn] { // from the start on the lanes have it, as 0
+		have.has |= differ
+		differ = 0
+	}
 	for k := mask & have.has; k != 0; k &= k - 1 {
 		if l := bits.TrailingZeros32(k); have.v[l] != now[l] {
 			differ |= 1 << l

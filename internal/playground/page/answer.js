@@ -131,7 +131,7 @@ export class Answer {
     this.work.commit();
     const own = this.work.find(name)?.text ?? item.files[name], theirs = String(twin.files[other]), jump = (line) => this.jump(name, line);
     const wrong = Boolean(item.wrong);
-    return [...diff.show(wrong ? own : theirs, wrong ? theirs : own, `Wrong (−) and right (+) kernel of ${item.kind || twin.kind}${this.work.touched ? ", with your changes" : ""}`, jump, wrong), el("p", {}, el("button", { type: "button", click: () => this.acts.choose(twin) }, wrong ? "Open the right kernel" : "Open the wrong kernel"))];
+    return [...diff.show(wrong ? own : theirs, wrong ? theirs : own, `Wrong (−) and right (+) kernel of ${item.kind || twin.kind}${own === item.files[name] ? "" : ", with your changes"}`, jump, wrong), el("p", {}, el("button", { type: "button", click: () => this.acts.choose(twin) }, wrong ? "Open the right kernel" : "Open the wrong kernel"))];
   }
 
   stepped() {

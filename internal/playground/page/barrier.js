@@ -1,11 +1,11 @@
 // A script's barriers, drawn: phase, pending arrivals, bytes, who waits and what is under way,
 // and how they move from command to command.
 
-import { clip, el } from "./dom.js";
-import { steps } from "./script.js";
+import { clip, count, el } from "./dom.js";
+import { MOST, steps } from "./script.js";
 
-/** So many arrivals are drawn one by one, so many steps have a column, and barriers a card. */
-const SLOTS = 40, COLUMNS = 120, CARDS = 24, LISTED = 2000;
+/** So many arrivals are drawn one by one, and so many steps have a column. */
+const SLOTS = 40, COLUMNS = 120, CARDS = MOST.barriers, LISTED = 2000;
 
 export class Stage {
   /** @param {HTMLElement} place @param {(line: number) => void} stand marks a line of the script @param {(kind: string) => void} explain */
@@ -15,7 +15,8 @@ export class Stage {
 
   /** @param {string} text @param {string} output */
   show(text, output) {
-    this.steps = steps(text, output);
+    const all = steps(text, output);
+    this.steps = all.slice(0, MOST.steps);
     this.at = 0;
     if (this.steps.length === 0) return this.place.replaceChildren(el("p", {}, "The script has no command."));
     const n = this.steps.length, button = (id, text, label, act) => el("button", { type: "button", id, "aria-label": label, click: act }, text);
@@ -27,9 +28,11 @@ export class Stage {
     this.history = el("table.history");
     this.rows = this.steps.slice(0, LISTED).map((s, i) => el(`button${s.bad ? ".bad" : ""}`, { type: "button", click: () => this.go(i) }, el("span.n", {}, i + 1), el("code", {}, clip(s.text, 200))));
     this.place.replaceChildren(
+      all.length > this.steps.length ? el("p.quiet", {}, `The first ${count(MOST.steps)} commands are drawn; all are below Output.`) : "",
       el("div.steps-bar", {}, button("to-first", "|◀", "First command", () => this.go(0)), button("to-back", "◀", "One command back", () => this.go(this.at - 1)), button("to-forth", "▶", "One command on", () => this.go(this.at + 1)), button("to-last", "▶|", "Last command", () => this.go(n - 1)), this.playing, this.range, this.number),
       this.said, this.cards, this.history, el("ol.list", { "aria-label": "Commands" }, ...this.rows.map((r) => el("li", {}, r))));
-    this.widest = Math.max(1, ...this.steps.flatMap((s) => [...s.barriers.values()].map((b) => Math.abs(b.tx))));
+    this.widest = 1;
+    for (const s of this.steps) for (const b of s.barriers.values()) this.widest = Math.max(this.widest, Math.abs(b.tx));
     this.columns();
     this.go(0);
   }

@@ -2,7 +2,7 @@
 // and its right kernel.
 
 import { byId, clip, el } from "./dom.js";
-import { file, fromBase64, join } from "./state.js";
+import { file, fromBase64, join, pack } from "./state.js";
 import { tidy } from "./script.js";
 
 /** @typedef {{id: string, name: string, text: string, wrong?: boolean, kind?: string, severity?: string, expect?: string, launch?: string, files: Object<string, *>, args?: string[]}} Item */
@@ -105,4 +105,10 @@ export function stateOf(item) {
   const list = files(item), entry = item.launch || list[0].name;
   const code = list.find((f) => f.name.endsWith(".ptx"));
   return { files: list, entry, flags: join(flags(item)), item: item.id, open: code?.name ?? entry };
+}
+
+/** Whether a state is an item as the library has it, whichever file is open. @param {import("./state.js").State} state @param {Item|undefined} item */
+export function isItem(state, item) {
+  const data = (s) => JSON.stringify(pack({ ...s, open: "" }));
+  return item !== undefined && data(state) === data(stateOf(item));
 }

@@ -4,10 +4,10 @@ import { Answer } from "./answer.js";
 import * as dialogs from "./dialogs.js";
 import { byId, clip } from "./dom.js";
 import { Engine, Stopped } from "./engine.js";
-import { Library, stateOf } from "./library.js";
+import { Library, isItem, stateOf } from "./library.js";
 import { bare } from "./script.js";
 import { decode, encode } from "./share.js";
-import { split } from "./state.js";
+import { limitTime, split } from "./state.js";
 import { Theme } from "./theme.js";
 import { Workspace } from "./workspace.js";
 
@@ -24,12 +24,15 @@ const engine = new Engine((text) => (engine.running ? say(text) : undefined));
 const library = new Library((item) => choose(item));
 const work = new Workspace({ edited: () => edited(), opened: () => opened(), loaded: () => loaded(), say });
 const answer = new Answer(work, library, { explain: (kind) => explain(kind), step: (id) => step(id), template: () => template(), choose: (item) => choose(item) });
-/** What the reader had before something else was opened over it. @type {import("./state.js").State|undefined} */
-let before;
+/** What the reader had changed before something else was opened over it; the last is brought back first. @type {import("./state.js").State[]} */
+const before = [];
+/** So many of them are held. */
+const HELD = 10;
 
 const isScript = () => /\.txt$/i.test(work.entry);
 
 function edited() {
+  if (location.hash) address(""); // it names what was opened, which is not what is here any more
   answer.outdated();
   answer.mark();
 }
@@ -60,12 +63,26 @@ function loaded() {
 /** Takes a state; what the reader had changed can be brought back. @param {import("./state.js").State} state */
 function take(state) {
   if (engine.running) engine.stop();
-  if (work.touched) {
-    before = work.state;
-    before.files = before.files.map((f) => ({ ...f }));
-  }
-  byId("back").hidden = !before;
+  if (work.touched && before.push(mine()) > HELD) before.shift();
+  byId("back").hidden = before.length === 0;
   work.load(state);
+}
+
+/** What is here, to be held. @returns {import("./state.js").State} */
+function mine() {
+  const state = work.state;
+  return { ...state, files: state.files.map((f) => ({ ...f })) };
+}
+
+/** Brings back what was held last; what it takes the place of is held behind the others. */
+function back() {
+  const state = before.pop();
+  if (!state) return;
+  if (engine.running) engine.stop();
+  if (work.touched) before.unshift(mine());
+  byId("back").hidden = before.length === 0;
+  work.load(state);
+  work.change();
 }
 
 /** @param {import("./library.js").Item} item */
@@ -119,10 +136,10 @@ async function command(what, args, input, keep) {
     say("A run is under way: Escape stops it.");
     return undefined;
   }
-  const limit = { "10s": 10, "1m": 60, "10m": 600 }[byId("limit-time").value], began = performance.now();
+  const limit = limitTime(args) ?? limitTime(["--limit-time", byId("limit-time").value]), began = performance.now();
   busy(true, what);
   const clock = setInterval(() => byId("words").dataset.line === undefined && say(`${what} ${Math.round((performance.now() - began) / 1000)} s`), 1000);
-  const late = setTimeout(() => engine.stop(), (limit * 1.1 + 5) * 1000); // the command minds its limit; this is for when it cannot
+  const late = setTimeout(() => engine.stop(), Math.min((limit * 1.1 + 5) * 1000, 2 ** 31 - 1)); // the command minds its limit; this is for when it cannot
   try {
     const result = await engine.run(args, input, keep, (line) => {
       byId("words").dataset.line = "";
@@ -182,7 +199,7 @@ async function check() {
   answer.mark();
   show();
   if (answer.answer) say(`${answer.answer.summary ?? `bad input: ${answer.answer.error?.text ?? ""}`} (${(r.ms / 1000).toFixed(2)} s)`);
-  else say(r.stderr.trim().split("\n").pop() || "The command said nothing.", r.exit !== 0);
+  else say(last(r.stderr) || (r.stdout ? "What the command said is below Report." : "The command said nothing."), r.exit !== 0);
 }
 
 /** Brings what was said into sight: the first marked line, and where the parts lie below each other the results. */
@@ -203,7 +220,7 @@ async function play() {
     if (place) answer.answer = { verdict: "error", error: { file: work.entry, line: Number(place[1]), col: Number(place[2]), text: place[3] } };
     answer.open("report");
     answer.mark();
-    say(r.stderr.trim().split("\n").pop() ?? "", true);
+    say(r.stderr ? last(r.stderr) : "The script has no command.", r.exit !== 0);
     return;
   }
   answer.played(script, r.stdout);
@@ -230,7 +247,7 @@ async function step(finding) {
   if (html) return answer.showRun(html);
   answer.report = `${r.stdout}${r.stderr}`;
   answer.open("report");
-  say(r.stderr.trim().split("\n").pop() || "There is no run to show.", true);
+  say(last(r.stderr) || "There is no run to show.", true);
 }
 
 /** @param {string} kind */
@@ -253,7 +270,7 @@ async function format() {
   work.open(f.name);
   work.editor.set(r.stdout);
   work.edit();
-  if (r.stderr) say(r.stderr.trim().split("\n").pop());
+  if (r.stderr) say(last(r.stderr));
 }
 
 async function template() {
@@ -274,7 +291,7 @@ async function template() {
 
 /** A command that refuses its input: its line is said, and marked. @param {{stderr: string, stdout: string}} r @param {string} file */
 function failed(r, file) {
-  const line = r.stderr.trim().split("\n").pop() || "the command said nothing", place = /:(\d+):(\d+): (.*)$/.exec(line);
+  const line = last(r.stderr) || "the command said nothing", place = /:(\d+):(\d+): (.*)$/.exec(line);
   answer.clear();
   answer.report = r.stderr;
   if (place) answer.answer = { verdict: "error", error: { file, line: Number(place[1]), col: Number(place[2]), text: place[3] } };
@@ -283,12 +300,18 @@ function failed(r, file) {
   say(line, true);
 }
 
+/** What the command said last; the text and the mark below it show the place that it names. @param {string} stderr */
+function last(stderr) {
+  const lines = stderr.trim().split("\n");
+  return lines.findLast((l) => l.startsWith("muster: ")) ?? lines.at(-1);
+}
+
 /** @param {Uint8Array|undefined} bytes */
 const text = (bytes) => (bytes ? new TextDecoder().decode(bytes) : "");
 
 async function share() {
   try {
-    const fragment = !work.touched && work.item ? `#item=${encodeURIComponent(work.item)}` : await encode(work.state);
+    const fragment = isItem(work.state, library.item(work.item)) ? `#item=${encodeURIComponent(work.item)}` : await encode(work.state);
     address(fragment);
     dialogs.share(`${location.href.split("#")[0]}${fragment}`, say);
   } catch (e) {
@@ -345,6 +368,7 @@ function wire() {
   on("shelf", () => {
     const hidden = byId("main").classList.toggle("no-library");
     byId("shelf").setAttribute("aria-expanded", String(!hidden));
+    if (!hidden && innerWidth <= 900) byId("library").scrollIntoView({ block: "start" });
   });
   on("empty", () => {
     take(EMPTY());
@@ -352,13 +376,10 @@ function wire() {
     say("Paste PTX, or drop files here.");
     work.editor.area.focus();
   });
-  on("back", () => {
-    const state = before;
-    before = undefined;
-    byId("back").hidden = true;
-    work.load(state);
-    work.change();
-    address("");
+  on("back", back);
+  document.querySelector(".skip").addEventListener("click", (e) => {
+    e.preventDefault(); // the address is that of a state
+    work.editor.area.focus();
   });
   on("new", async () => {
     const name = await dialogs.ask("New file", "launch.yaml", (n) => work.bad(n));
@@ -401,8 +422,9 @@ async function main() {
   divider();
   wire();
   if (innerWidth <= 900) byId("shelf").click();
-  work.load(work.kept() ?? EMPTY());
-  const kept = work.kept() !== undefined;
+  const kept = work.kept();
+  work.load(kept ?? EMPTY());
+  work.touched = kept !== undefined; // nothing else is kept than what the reader changed
   say("");
   try {
     await library.load();

@@ -18,6 +18,23 @@ export function badName(name) {
   return name === "report.txt" || name === "page.html" ? `${name} is what the command writes` : "";
 }
 
+/** Says why a file cannot stand beside others, or "". @param {string} name @param {string[]} others */
+export function clash(name, others) {
+  if (others.includes(name)) return "there is a file of that name";
+  return others.some((o) => o.startsWith(`${name}/`) || name.startsWith(`${o}/`)) ? "a file and a folder cannot have one name" : "";
+}
+
+/** The time that a command may take by its arguments, in seconds; undefined if they do not say. @param {string[]} args @returns {number|undefined} */
+export function limitTime(args) {
+  const unit = { h: 3600, m: 60, s: 1, ms: 1e-3, us: 1e-6, "µs": 1e-6, ns: 1e-9 };
+  let seconds;
+  args.forEach((a, i) => {
+    const text = a === "--limit-time" ? args[i + 1] ?? "" : a.startsWith("--limit-time=") ? a.slice(13) : "";
+    if (/^([\d.]+(h|ms|m|us|µs|ns|s))+$/.test(text)) seconds = [...text.matchAll(/([\d.]+)(h|ms|m|us|µs|ns|s)/g)].reduce((n, [, x, u]) => n + Number(x) * unit[u], 0);
+  });
+  return seconds;
+}
+
 /** Flags as a shell splits them. @param {string} text @returns {string[]} */
 export function split(text) {
   const out = [];
@@ -84,7 +101,7 @@ export function unpack(data) {
   const seen = new Set();
   const files = data.files.map((f) => {
     if (!Array.isArray(f) || typeof f[1] !== "string") throw new Error("a file of it is none");
-    const bad = badName(f[0]) || (seen.has(f[0]) ? "two files have one name" : "");
+    const bad = badName(f[0]) || (seen.has(f[0]) ? "two files have one name" : clash(f[0], [...seen]));
     if (bad) throw new Error(bad);
     seen.add(f[0]);
     all += f[1].length;

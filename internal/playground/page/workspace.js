@@ -2,7 +2,7 @@
 
 import { byId, clip, count, el } from "./dom.js";
 import { Editor } from "./editor.js";
-import { MOST, badName, file, pack, unpack } from "./state.js";
+import { MOST, badName, clash, file, pack, unpack } from "./state.js";
 
 const KEY = "muster-playground", KEPT = 2_000_000;
 
@@ -13,6 +13,7 @@ export class Workspace {
     this.editor = new Editor(byId("editor"), () => this.edit(), (line) => this.editor.goto(line));
     this.files = [];
     this.touched = false; // the reader has changed something
+    this.unkept = false; // and the browser's store does not have it yet
     byId("files").addEventListener("keydown", (e) => this.key(e));
     byId("entry").addEventListener("change", () => {
       this.entry = byId("entry").value;
@@ -25,6 +26,7 @@ export class Workspace {
 
   /** @param {import("./state.js").State} s */
   load(s) {
+    this.keep();
     Object.assign(this, { files: s.files, entry: s.entry, item: s.item, current: undefined });
     byId("flags").value = s.flags;
     this.touched = false;
@@ -57,14 +59,15 @@ export class Workspace {
 
   /** Something has changed: it is kept, a little later. */
   change() {
-    this.touched = true;
+    this.touched = this.unkept = true;
     this.tell.edited();
     clearTimeout(this.timer);
     this.timer = setTimeout(() => this.keep(), 800);
   }
 
   keep() {
-    if (!this.touched || !this.current) return;
+    if (!this.unkept || !this.current) return;
+    this.unkept = false;
     try {
       const text = JSON.stringify(pack(this.state));
       if (text.length <= KEPT) localStorage.setItem(KEY, text);
@@ -118,7 +121,7 @@ export class Workspace {
 
   /** Why a file cannot have this name, or "". @param {string} name @param {*} [own] the file that has it */
   bad(name, own) {
-    return badName(name) || (this.files.some((f) => f.name === name && f !== own) ? "there is a file of that name" : "");
+    return badName(name) || clash(name, this.files.filter((f) => f !== own).map((f) => f.name));
   }
 
   /** Adds a file, or replaces the text of that name. @param {import("./state.js").File} f */
@@ -159,7 +162,7 @@ export class Workspace {
     let took = 0;
     for (const f of list) {
       try {
-        const bad = badName(f.name);
+        const bad = this.bad(f.name, this.files.find((x) => x.name === f.name)); // one of that name is replaced
         if (bad) throw new Error(bad);
         if (f.size > MOST.file) throw new Error(`it has ${count(f.size)} bytes; ${count(MOST.file)} are taken`);
         const bytes = new Uint8Array(await f.arrayBuffer());

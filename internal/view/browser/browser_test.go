@@ -279,7 +279,7 @@ func TestControls(t *testing.T) {
 	p.until(t, `document.querySelector(".registers .link")?.textContent === "5"`)
 	p.picture(t, "registers")
 	p.click(t, ".registers .link")
-	p.until(t, `document.getElementById("note").textContent.startsWith("step 5 wrote %r1")`)
+	p.until(t, `document.getElementById("note").textContent.endsWith("has this value since step 5")`)
 	p.step(t, "5")
 	p.click(t, "#tab-memory")
 	p.until(t, `document.querySelector(".memory .link") !== null`)

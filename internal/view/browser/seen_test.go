@@ -1,6 +1,8 @@
 package browser
 
 import (
+	"os"
+	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
@@ -182,4 +184,85 @@ func TestSeenParting(t *testing.T) {
 	p.click(t, "#part")
 	p.until(t, `/^here .+; in the other run .+/.test(document.getElementById("note").textContent)`)
 	p.until(t, `document.getElementById("panel").innerText.includes("The other run")`)
+}
+
+// lanes is a kernel whose lanes 16 to 31 read what lane 0 writes, in another branch.
+const lanes = `.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry k(.param .u64 out)
+{
+	.reg .pred %high, %rest;
+	.reg .b32 %t, %v;
+	.reg .b64 %out;
+	.shared .align 16 .b8 buf[128];
+	ld.param.u64 %out, [out];
+	mov.u32 %t, %tid.x;
+	setp.ge.u32 %high, %t, 16;
+	setp.ne.u32 %rest, %t, 0;
+	@%high bra HIGH;
+	@!%rest st.shared.u32 [buf], 7;
+	SYNC
+	ret;
+HIGH:
+	SYNC
+	ld.shared.u32 %v, [buf];
+	st.global.u32 [%out], %v;
+	ret;
+}
+`
+
+// TestSeenLanes sees that the lanes of a warp are in no order of one another, and that
+// bar.warp.sync orders them.
+func TestSeenLanes(t *testing.T) {
+	chromium(t)
+	page := func(old, with string) *tab {
+		file := filepath.Join(t.TempDir(), "lanes.ptx")
+		if err := os.WriteFile(file, []byte(strings.ReplaceAll(strings.ReplaceAll(lanes, old, with), "SYNC", "")), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		return open(t, view(t, file, "--grid", "1", "--block", "32", "--buffer", "out=u32[1]:zeros", "--arg", "out"), 1400, 900)
+	}
+	p := page("SYNC", "")
+	said := `document.getElementById("story").innerText`
+	p.until(t, said+`.includes("no barrier and no program leads from 2 (reads) to 1 (writes)")`)
+	if text := p.text(t, said); !strings.Contains(text, "warp 0, lanes 16-31") {
+		t.Errorf("the places are not those of lanes 16 to 31: %s", text)
+	}
+	// Each lane reads what another wrote, and all go together.
+	p = page(lanes[strings.Index(lanes, "\tsetp.ge"):], `
+	.reg .b32 %at;
+	shl.b32 %at, %t, 2;
+	mov.u32 %v, buf;
+	add.u32 %at, %at, %v;
+	st.shared.u32 [%at], %t;
+	xor.b32 %at, %at, 4;
+	ld.shared.u32 %v, [%at];
+	ret;
+}
+`)
+	p.until(t, said+`.includes("in different lanes, and its program orders those of each lane alone")`)
+	// The steps of lane 0's write and of the read, the first first.
+	for sync, steps := range map[string][2]int{"": {2, 5}, "bar.warp.sync 0xffffffff;": {2, 4}} {
+		p := page("SYNC", sync)
+		p.press(t, kb.Home)
+		p.step(t, "0")
+		p.press(t, "1")
+		at := 0
+		to := func(n int) {
+			for ; at < n; at++ {
+				p.click(t, "#forth")
+				p.step(t, strconv.Itoa(at+1))
+			}
+			p.until(t, `document.getElementById("panel").innerText.includes("In step `+strconv.Itoa(n)+`")`)
+		}
+		to(steps[0])
+		p.press(t, "m")
+		to(steps[1])
+		if sync == "" {
+			p.until(t, `document.getElementById("panel").innerText.includes("leads from the one to the other")`)
+		} else {
+			p.until(t, `document.querySelectorAll("#panel .way li").length === 2`)
+		}
+	}
 }

@@ -1,4 +1,5 @@
-// The tab of registers: a warp's at the step. A click on a value goes to the step that wrote it.
+// The tab of registers: a warp's at the step. A click on a value goes to the step that gave it
+// to the register.
 
 import { clip, count, el, link } from "./dom.js";
 import { TYPES, value } from "./values.js";
@@ -39,7 +40,7 @@ export class Registers {
     const list = [...state.registers.values()].filter((r) => r.cta === cta && r.warp === warp && r.name.includes(this.filter));
     const changed = new Set(step >= w.from ? w.changes(step).filter((c) => c.kind === "register" && c.cta === cta && c.warp === warp).map((c) => c.name) : []);
     list.sort((a, b) => Number(changed.has(b.name)) - Number(changed.has(a.name)) || a.name.localeCompare(b.name, "en", { numeric: true }));
-    const head = el("div.row", {}, el("label.pick", {}, "Warp ", pick), el("label.pick", {}, "Names with ", only), el("label.pick", {}, "as ", as), el("span.quiet", {}, `${run.path(track)} after step ${count(step)}: ${list.length} registers that are not 0; a click goes to the step that wrote a value`));
+    const head = el("div.row", {}, el("label.pick", {}, "Warp ", pick), el("label.pick", {}, "Names with ", only), el("label.pick", {}, "as ", as), el("span.quiet", {}, `${run.path(track)} after step ${count(step)}: ${list.length} registers that are not 0; a click goes to the step since which a value is so`));
     const body = el("tbody");
     for (const r of list.slice(0, 400)) body.append(this.row(r, changed.has(r.name)));
     return [head, el("table.registers", {}, el("thead", {}, el("tr", {}, ...["register", "type", "values by lane"].map((h) => el("th", { scope: "col" }, h)))), body)];
@@ -59,7 +60,7 @@ export class Registers {
   values(groups, r) {
     return el("span.values", {}, ...groups.filter((g) => g.v !== null).map((g) => {
       const lanes = g.from === 0 && g.to === 31 ? "all" : g.from === g.to ? String(g.from) : `${g.from}–${g.to}`;
-      return el("span.value", {}, el("small", {}, lanes), " ", link(this.text(g.v, r), () => this.origin(r, g.from), `${r.name} of lanes ${lanes}: ${this.text(g.v, r)}. Go to the step that wrote it`));
+      return el("span.value", {}, el("small", {}, lanes), " ", link(this.text(g.v, r), () => this.origin(r, g.from), `${r.name} of lanes ${lanes}: ${this.text(g.v, r)}. Go to the step since which it is so`));
     }));
   }
 
@@ -70,6 +71,6 @@ export class Registers {
 
   async origin(r, lane) {
     const test = (c) => c.kind === "register" && c.cta === r.cta && c.warp === r.warp && c.name === r.name && ((c.mask >>> lane) & 1) === 1;
-    this.shown.origin(await this.details[this.shown.active].origin(this.shown.step, test), `${r.name} of lane ${lane}`);
+    this.shown.origin(await this.details[this.shown.active].origin(this.shown.step, test), `${r.name} of lane ${lane}`, true);
   }
 }

@@ -61,14 +61,15 @@ export class Shown {
   }
 
   /**
-   * Goes to the step that wrote a value; says so if there is none, or it is not known.
-   * @param {{step: number, from: number}} found as Detail.origin gives it @param {string} what
+   * Goes to the step that wrote a value; says so if there is none, or it is not known. Of a
+   * register the data has changes alone: a later step may have written the same.
+   * @param {{step: number, from: number}} found as Detail.origin gives it @param {string} what @param {boolean} changed
    */
-  origin(found, what) {
+  origin(found, what, changed = false) {
     if (found.step) {
       this.go(found.step);
-      this.say(`step ${found.step} wrote ${what}`);
-    } else this.say(found.from <= 1 ? `no step wrote ${what}: it is so from the start` : `${what} has its value from before step ${found.from}, where this page’s states begin`);
+      this.say(changed ? `${what} has this value since step ${found.step}` : `step ${found.step} wrote ${what}`);
+    } else this.say(found.from <= 1 ? `no step ${changed ? "changed" : "wrote"} ${what}: it is so from the start` : `${what} has its value from before step ${found.from}, where this page’s states begin`);
   }
 
   /** Marks an event, to be compared with others. @param {number} slice or -1 */

@@ -89,7 +89,7 @@ export class Story {
 
   site(site, i, info) {
     const steps = (info?.sites ?? []).filter((x) => x.site === i).map((x) => x.step), line = el("li", {}, el("b.role", {}, site.role), " ");
-    const where = [site.operation, site.launch, site.cta && `CTA (${site.cta.join(",")})`, site.warp >= 0 && (site.ptx || site.lanes) && `warp ${site.warp}`, site.lanes && `lane ${site.lanes}`].filter(Boolean).join(", ");
+    const where = [site.operation, site.launch, site.cta && `CTA (${site.cta.join(",")})`, site.warp >= 0 && (site.ptx || site.lanes) && `warp ${site.warp}`, site.lanes && `${/[-,]/.test(site.lanes) ? "lanes" : "lane"} ${site.lanes}`].filter(Boolean).join(", ");
     if (site.ptx) line.append(el("code", { title: clip(site.ptx.text, 2000) }, short(site.ptx.text)), ` line ${site.ptx.line}`);
     const source = site.source?.[site.source.length - 1];
     if (source) line.append(` · ${clip(source.file, 200)}:${source.line}`);

@@ -12,6 +12,29 @@ const MOST = 200000;
 /** What comes before, by what comes behind it. */
 const BEFORE = { finds_complete: "arrives_at", passes: "comes_to", passes_cluster: "arrives_at_cluster" };
 
+/** Lanes as a mask: "0,2-31". @param {*} text */
+function maskOf(text) {
+  let mask = 0;
+  for (const part of String(text).split(",")) {
+    const [from, to = from] = part.split("-").map(Number);
+    for (let l = from; l <= to; l++) mask |= 1 << l;
+  }
+  return mask;
+}
+
+/**
+ * The lanes of a step as a mask, and with after those that pass a bar.warp.sync behind it.
+ * @param {import("./model.js").Run} run @param {number} slice @param {boolean} after
+ */
+function lanesOf(run, slice, after) {
+  let own = ~0, synced = 0;
+  for (const a of run.facts(slice).args) {
+    if (a.name === "lanes") own = maskOf(a.value);
+    else if (a.name === "syncs_lanes" && after) synced = maskOf(a.value);
+  }
+  return own | synced;
+}
+
 /** @typedef {{slice: number, how: string}} Link an event, and how the one before it leads there */
 
 /** Who arrives where, between two times; null if too much happens between them. @param {import("./model.js").Run} run @param {number} a @param {number} b */
@@ -58,8 +81,13 @@ export function way(run, a, b) {
     while (now.length && !to.has(a)) {
       const s = now.pop(), track = run.tracks[m.track[s]], lane = track.lanes[0];
       if (track.kind === "warp") {
-        const i = first(lane.length, (k) => m.from[lane[k]] >= m.from[s]) - 1;
-        if (i >= 0) visit(lane[i], s, "program");
+        // The last step of each lane: the lanes of a warp do not order each other.
+        let left = lanesOf(run, s, s !== b);
+        for (let i = first(lane.length, (k) => m.from[lane[k]] >= m.from[s]) - 1; left && i >= 0 && m.from[lane[i]] >= begin; i--) {
+          const both = left & lanesOf(run, lane[i], true);
+          if (both) visit(lane[i], s, "program");
+          left &= ~both;
+        }
       }
       for (const e of run.facts(s).to) {
         const source = m.leaves[e] - 1;

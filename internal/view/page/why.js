@@ -44,6 +44,7 @@ export function order(shown, run, f, edge) {
   const links = brief(found), list = told(run, links);
   if (links.every((x) => x.how !== "meets")) {
     const by = run.path(run.tracks[run.marks.track[m.from.slice]]);
+    if (f.kind === "race-lanes") return { nodes: [el("p.order", {}, el("b", {}, "order "), `${by} does ${named(f, m.from)} and ${named(f, m.to)} in different lanes, and its program orders those of each lane alone`)], links: [] };
     return { nodes: [el("p.order", {}, el("b", {}, "order "), `${by} does ${named(f, m.from)} before ${named(f, m.to)} in its program; that does not suffice`)], links };
   }
   const cut = list.length > MOST ? [...list.slice(0, MOST / 2), null, ...list.slice(-MOST / 2)] : list;
