@@ -202,6 +202,9 @@ var flagged = map[string]string{
 	"internal/mcp/input.go":         "it translates the command's answers",
 	"internal/lsp/check.go":         "replay lines are command lines",
 	"internal/undecided/causes.go":  "it is what the command explains",
+	"internal/litmus/answer.go":     "it is what the command answers",
+	"internal/litmus/replay.go":     "it is what the command answers",
+	"internal/litmus/text.go":       "it is what the command answers",
 	"internal/picture/svg.go":       "its flags are variables of CSS",
 	"internal/playground/gather.go": "it gives the command its arguments",
 }

@@ -162,7 +162,7 @@ DONE:
 	ret;
 }
 `
-	r, err := launchOf(t, text, "128").Check(context.Background(), CheckOptions{Explore: ExploreOptions{Schedules: 5}})
+	r, err := launchOf(t, text, "192").Check(context.Background(), CheckOptions{Explore: ExploreOptions{Schedules: 5}})
 	if err != nil {
 		t.Fatal(err)
 	}

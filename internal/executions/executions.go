@@ -11,6 +11,7 @@ import (
 	"slices"
 
 	"muster/internal/explore"
+	"muster/internal/lanes"
 	"muster/internal/machine"
 	"muster/internal/rules"
 	"muster/internal/trial"
@@ -44,10 +45,12 @@ type Result struct {
 
 // An explorer explores one launch.
 type explorer struct {
-	o     Options
-	seen  map[string]bool // keys of findings
-	plain map[uint64]bool // hashes of what interleavings leave in global memory
-	stale []staleRun      // the others, the shortest of each memory and place
+	o Options
+	// decides reports whether what is read at a PC decides anything.
+	decides func(pc int32) bool
+	seen    map[string]bool // keys of findings
+	plain   map[uint64]bool // hashes of what interleavings leave in global memory
+	stale   []staleRun      // the others, the shortest of each memory and place
 	Result
 }
 
@@ -78,6 +81,9 @@ func (w *watcher) End(m *machine.Machine, path []machine.Choice) {
 	}
 	for _, g := range gaps {
 		x.gap(g)
+	}
+	if pc := m.Exhausted(); pc >= 0 && x.decides(pc) {
+		x.gap(rules.Gap{What: "what more failed tests in a row lead to was not looked at", PC: pc})
 	}
 	if w.Words.Over() {
 		x.gap(rules.Gap{What: "a run has more strong accesses than are followed", PC: -1})
@@ -140,7 +146,7 @@ func (x *explorer) gap(g rules.Gap) {
 
 // Explore explores the executions of a launch.
 func Explore(w *trial.Budget, l *trial.Subject, o Options) *Result {
-	x := &explorer{o: o, seen: map[string]bool{}, plain: map[uint64]bool{}}
+	x := &explorer{o: o, decides: lanes.Deciders(l.Program), seen: map[string]bool{}, plain: map[uint64]bool{}}
 	l = l.Executing()
 	over, why := w.Stop()
 	s := explore.NewSearch(&explore.Space{

@@ -558,12 +558,16 @@ func (x *ctx) store(a *access, at where, row bool) {
 // polled remembers what a strong read saw, for a loop that waits for it to
 // change.
 func (x *ctx) polled(a *access, at where) {
+	regs := uint64(0)
+	if x.m.versions != nil {
+		regs = x.m.stateHash(x)
+	}
 	for k := at.mask; k != 0; k &= k - 1 {
 		i := bits.TrailingZeros32(k) & 31
 		for o := int32(0); o < a.size; o += 8 {
 			n := min(a.size-o, 8)
 			adr := x.m.addr[i] + uint64(o)
-			x.s.note(await{pc: x.s.pc, mem: at.mem, addr: adr, size: n, val: x.saw(a, at, i, o), ver: x.pick, lanes: at.mask})
+			x.s.note(await{pc: x.s.pc, mem: at.mem, addr: adr, size: n, val: x.saw(a, at, i, o), ver: x.pick, regs: regs, lanes: at.mask})
 		}
 	}
 }

@@ -33,6 +33,7 @@ type await struct {
 	addr  uint64
 	val   uint64  // the value read, or the phase waited for
 	ver   Version // read, if it was picked
+	regs  uint64  // hash of the registers then, where versions are kept
 	lanes uint32
 	// woke holds 1 + each PC at which a change of this woke the split, the first
 	// maxWakes of them.
@@ -192,8 +193,11 @@ func (m *Machine) letGo(w *warp, s *split) {
 func (m *Machine) Exhausted() int32 { return m.exhausted - 1 }
 
 // registerHash hashes what the split's future depends on, except shared state.
-func (m *Machine) registerHash(w *warp, s *split) uint64 {
-	x := m.enter(w, s)
+func (m *Machine) registerHash(w *warp, s *split) uint64 { return m.stateHash(m.enter(w, s)) }
+
+// stateHash is registerHash of the split that runs.
+func (m *Machine) stateHash(x *ctx) uint64 {
+	w, s := x.w, x.s
 	b := binary.LittleEndian.AppendUint32(m.hashed[:0], uint32(s.pc))
 	b = binary.LittleEndian.AppendUint32(b, s.mask)
 	for i := range x.r32 {

@@ -238,16 +238,17 @@ func (m *Machine) picks(w *warp, s *split, buf []Choice) []Choice {
 	x.addressesOf(a, &m.addr)
 	addr := m.addr
 	poll := m.prog.Polls()[s.pc]
+	regs := m.stateHash(x)
 	for l := range lanesOf(s.mask) {
 		mem, at, ok := x.resolve(a.space, addr[l])
 		if !ok {
 			continue
 		}
 		list := m.current(Word{mem, at, a.size})
-		was, again := s.tookHere(mem, at)
+		took := s.tookHere(mem, at)
 		for i := len(list) - 2; i >= 0; i-- {
 			v := &list[i]
-			if again && v.name == was {
+			if took != nil && v.name == took.ver && took.regs == regs {
 				continue
 			}
 			writes := a.acc&Write != 0 && !(a.atom == atomCas && x.comparesUnequal(in, a, v, l))
@@ -275,15 +276,15 @@ func (x *ctx) failsToSwap(a *access, at where) bool {
 	return x.value(a.regs[0], a.t, l) != wideValue{lo, hi}
 }
 
-// tookHere returns the version that a split has picked at its PC, of the word there, since its last
-// effect: to read that one again is no step.
-func (s *split) tookHere(mem MemID, addr uint64) (Version, bool) {
+// tookHere returns what a split read of a word at its PC since its last effect, nil if it did not:
+// to read that version again, with the same registers, is no step.
+func (s *split) tookHere(mem MemID, addr uint64) *await {
 	for i := range s.awaits {
 		if a := &s.awaits[i]; a.pc == s.pc && a.mem == mem && a.addr == addr {
-			return a.ver, true
+			return a
 		}
 	}
-	return Initial, false
+	return nil
 }
 
 // comparesUnequal reports whether a compare-and-swap that reads a version fails.
