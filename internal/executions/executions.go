@@ -182,4 +182,4 @@ func Explore(w *trial.Budget, l *trial.Subject, o Options) *Result {
 }
 
 // maxLength bounds the steps of a run that is explored.
-const maxLength = 20_000
+const maxLength = 5_000

@@ -264,7 +264,7 @@ func (x *ctx) atomLane(in *instr, a *access, at where, l int) bool {
 		case kept && a.atom == atomCas && old != b: // a read (ISA 8.4)
 			now = old
 		case kept && !x.addVersion(word, l, now.lo, now.hi, true):
-			changed = true // memory holds a later version
+			// memory holds a later version
 		case a.t == b128:
 			r.store(o, 8, now.lo, owner)
 			r.store(o+8, 8, now.hi, owner)

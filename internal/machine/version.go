@@ -248,7 +248,7 @@ func (m *Machine) picks(w *warp, s *split, buf []Choice) []Choice {
 		took := s.tookHere(mem, at)
 		for i := len(list) - 2; i >= 0; i-- {
 			v := &list[i]
-			if took != nil && v.name == took.ver && took.regs == regs {
+			if took != nil && took.regs == regs && v.lo == took.val && (v.name == took.ver || v.by(w, l)) {
 				continue
 			}
 			writes := a.acc&Write != 0 && !(a.atom == atomCas && x.comparesUnequal(in, a, v, l))
@@ -274,6 +274,13 @@ func (x *ctx) failsToSwap(a *access, at where) bool {
 		lo, hi = x.m.contents(w)
 	}
 	return x.value(a.regs[0], a.t, l) != wideValue{lo, hi}
+}
+
+// by reports whether a lane wrote a version: an update that leaves what it finds, in a loop, reads
+// its own.
+func (v *written) by(w *warp, l int) bool {
+	cta, index, lane, _ := v.name.By()
+	return v.name != Initial && cta == w.cta && index == w.index && int(lane) == l
 }
 
 // tookHere returns what a split read of a word at its PC since its last effect, nil if it did not:
