@@ -33,6 +33,9 @@ const hostilePTX = ".version 8.0\n.target sm_90\n.address_size 64\n.file 1 \"%s\
 
 // TestViewHostileNames: a name with markup, controls or nonsense at every place that has one.
 func TestViewHostileNames(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs that are long under the race detector, without goroutines of their own")
+	}
 	t.Parallel()
 	pages := 0
 	for what, name := range hostileNames {
@@ -160,6 +163,9 @@ func wholePage(t *testing.T, what string, data []byte) {
 // TestViewHostileSizes: text that is longer than any, launches that are smaller or larger, and
 // runs that limits end.
 func TestViewHostileSizes(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs that are long under the race detector, without goroutines of their own")
+	}
 	t.Parallel()
 	const empty = ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k()\n{\n\tret;\n}\n"
 	const loop = ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k()\n{\n\t.shared .u32 s;\n\t.reg .b32 %r<3>;\n\t.reg .pred %p;\n\tmov.u32 %r1, 0;\nl:\n\tst.shared.u32 [s], %r1;\n\tadd.u32 %r1, %r1, 1;\n\tsetp.lt.u32 %p, %r1, 1000000000;\n\t@%p bra l;\n\tret;\n}\n"
