@@ -165,13 +165,26 @@ func (e *overwriting) Error() string {
 	return e.file + ": this is what is checked, and would be overwritten; name another file to write"
 }
 
-// spared refuses to write one of the outputs over the launch file or its PTX: those are read, and
-// would be lost. Before the launch file is read, f is nil.
+// spared refuses to write one of the outputs over the launch file, its PTX or its arrays: those
+// are read, and would be lost. Before the launch file is read, f is nil.
 func spared(f *launch.File, args, outputs []string) error {
 	read := slices.Clone(args)
 	if f != nil {
 		for i := range f.Launches {
-			read = append(append(read, f.Launches[i].PTX), f.Launches[i].Link...)
+			l := &f.Launches[i]
+			read = append(append(read, l.PTX), l.Link...)
+			for k := range l.Args {
+				read = append(read, l.Args[k].Path)
+			}
+		}
+		for i := range f.Buffers {
+			read = append(read, f.Buffers[i].Fill.File)
+		}
+		for i := range f.Variables {
+			read = append(read, f.Variables[i].Array.Fill.File)
+		}
+		for i := range f.Expect {
+			read = append(read, f.Expect[i].File)
 		}
 	}
 	for _, out := range outputs {

@@ -193,6 +193,7 @@ func (v *viewing) begin(run *muster.ViewRun, r *muster.Report) error {
 
 // told says what the check found, and what the page shows.
 func (v *viewing) told(c *console, page *muster.View, where string) {
+	where = diag.Printable(where)
 	fmt.Fprintf(beside{c}, "muster: %s\n", v.summary)
 	for _, r := range page.Runs() {
 		if r.Steps == 0 && r.Cut != "" {
