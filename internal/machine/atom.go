@@ -272,7 +272,7 @@ func (x *ctx) atomLane(in *instr, a *access, at where, l int) bool {
 			r.store(o, a.elem, now.lo, owner)
 		}
 		if u != nil {
-			u.updated(x, in, a, at.mem, r, o, e, l, was, old, b)
+			u.updated(x, in, a, at.mem, r, o, e, l, was, old, b, now)
 		}
 		changed = changed || now != old
 		if a.acc&Read != 0 {

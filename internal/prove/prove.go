@@ -31,6 +31,8 @@ type Proof struct {
 	// Together: it would hold if lanes of a warp that take a step together in the run did
 	// so in every schedule, as on a card.
 	Together bool
+	// Residency: it would hold if all CTAs were resident together.
+	Residency bool
 	// Sums are instructions by which several threads add floating-point numbers to a word
 	// that nobody reads: the last bits of the sum may depend on the schedule.
 	Sums []int32
@@ -56,6 +58,7 @@ type Reason struct {
 	Text      string
 	PC        int32
 	together  bool // it holds if lanes stay together
+	residency bool // it holds if all CTAs are resident together
 }
 
 // CutShort is the condition of a proof whose run was cut short.
@@ -66,7 +69,7 @@ const CutShort = "the run"
 // Runs leave matrix arithmetic out if skip.
 func Try(l *trial.Subject, w *trial.Budget, jobs int, skip bool) (Proof, trial.Result) {
 	p, r := one(l, w, jobs, skip)
-	if p.Holds || p.Together || w.Context.Err() != nil {
+	if p.Decides() || w.Context.Err() != nil {
 		return p, r
 	}
 	if q, s, ok := byOrders(l, w, max(8*r.Instrs, longOrder)); ok {
@@ -158,15 +161,27 @@ func One(l *trial.Subject, w *trial.Budget, jobs int, skip bool, v View) (p Proo
 		p.Take(l, &parts[i])
 	}
 	p.Found(l, &r)
-	p.Holds = len(p.Reasons) == 0
-	p.Together = !p.Holds && p.onlyTogether()
+	p.concludes()
 	return p, r
 }
 
-// onlyTogether reports whether there is no reason against the proof for lanes that stay
-// together.
-func (p *Proof) onlyTogether() bool {
-	return !slices.ContainsFunc(p.Reasons, func(r Reason) bool { return !r.together })
+// Decides reports whether the proof holds, if need be where lanes stay together, or all CTAs
+// are resident together.
+func (p *Proof) Decides() bool { return p.Holds || p.Together || p.Residency }
+
+// concludes decides whether the proof holds, and given what.
+func (p *Proof) concludes() {
+	p.Holds = len(p.Reasons) == 0
+	if p.onlyAssumed() {
+		p.Together = slices.ContainsFunc(p.Reasons, func(r Reason) bool { return r.together })
+		p.Residency = slices.ContainsFunc(p.Reasons, func(r Reason) bool { return r.residency })
+	}
+}
+
+// onlyAssumed reports whether there is no reason against the proof for lanes that stay
+// together, and CTAs that are resident together.
+func (p *Proof) onlyAssumed() bool {
+	return !slices.ContainsFunc(p.Reasons, func(r Reason) bool { return !r.together && !r.residency })
 }
 
 // Take adds the reasons against a part's proof.
@@ -176,7 +191,7 @@ func (p *Proof) Take(l *trial.Subject, part *Part) {
 	p.Sums, p.Joint = union(p.Sums, part.sums), union(p.Joint, part.joint)
 	p.Addresses.add(&part.addresses)
 	for _, f := range part.failures {
-		p.because(l, Reason{f.Condition.String(), f.Text, f.PC, f.Mates != 0})
+		p.because(l, Reason{f.Condition.String(), f.Text, f.PC, f.Mates != 0, f.Residency})
 	}
 	for _, f := range part.mixed {
 		p.because(l, Reason{Condition: "C8", Text: f.why, PC: f.pc})
@@ -211,7 +226,7 @@ func (p *Proof) Found(l *trial.Subject, r *trial.Result) {
 
 func (p *Proof) because(l *trial.Subject, r Reason) {
 	same := func(old Reason) bool {
-		return old.Condition == r.Condition && old.Text == r.Text && old.together == r.together &&
+		return old.Condition == r.Condition && old.Text == r.Text && old.together == r.together && old.residency == r.residency &&
 			(old.PC < 0 || r.PC < 0 || l.Program.Pos(old.PC) == l.Program.Pos(r.PC))
 	}
 	if !slices.ContainsFunc(p.Reasons, same) {
