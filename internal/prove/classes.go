@@ -122,18 +122,23 @@ func byClasses(l *trial.Subject, w *trial.Budget, jobs int, skip bool, most int6
 	if len(at) == 0 || grantsMatter(l) {
 		return p, r, false
 	}
-	decided := maps.Clone(l.Program.Peeks())
-	maps.Copy(decided, loads(l.Program))
-	maps.Copy(decided, at)
+	d := &drawing{l: l, w: w, at: at, most: most, skip: skip}
 	flips := l.Program.Flips()
-	for _, d := range l.Program.DependencesBut(decided) {
-		if !covered(flips, &d) {
+	for _, dep := range l.Program.DependencesBut(d.decided()) {
+		if !covered(flips, &dep) {
 			return p, r, false
 		}
 	}
 	w.Meter.Stage("proof by the classes of orders in which numbers are drawn", "class", 0)
-	d := &drawing{l: l, w: w, at: at, most: most, skip: skip}
 	return d.all(jobs)
+}
+
+// decided lists the instructions whose results the runs show.
+func (d *drawing) decided() map[int32]bool {
+	list := maps.Clone(d.l.Program.Peeks())
+	maps.Copy(list, loads(d.l.Program))
+	maps.Copy(list, d.at)
+	return list
 }
 
 // A classRun is what the runs for a class showed.
@@ -380,6 +385,7 @@ type drawCount struct {
 	got   []drawKey
 	drawn map[drawKey]int // by lane
 	open  bool            // something else accesses the counter, in no order with a draw
+	other bool            // something else accesses it
 }
 
 func newDrawCount(d *drawing, c *class) *drawCount {
@@ -418,7 +424,13 @@ func (n *drawCount) configure(c *rules.Config) {
 
 // Observe makes a drawCount a machine.Observer. It comes after the judge.
 func (n *drawCount) Observe(_ *machine.Machine, ev *machine.Event) {
-	if ev.Kind != machine.EvAccess || !n.d.at[ev.PC] {
+	if ev.Kind != machine.EvAccess {
+		return
+	}
+	if !n.d.at[ev.PC] {
+		for lane := range 32 {
+			n.other = n.other || ev.Mask>>lane&1 != 0 && ev.Mem == n.d.word.mem && ev.Addr[lane] < n.d.word.addr+4 && n.d.word.addr < ev.Addr[lane]+uint64(ev.Size)
+		}
 		return
 	}
 	for lane := range 32 {

@@ -47,7 +47,7 @@ type Proof struct {
 	// which bytes every schedule accesses.
 	Orders bool
 	// Grants is how many runs it is by, one for each list of clusters that a cluster may get
-	// instead of their starting; 0: none gets any.
+	// instead of their starting, or of numbers that it may draw; 0: it is by other runs.
 	Grants int
 }
 
@@ -73,6 +73,9 @@ func Try(l *trial.Subject, w *trial.Budget, jobs int, skip bool) (Proof, trial.R
 		return p, r
 	}
 	if q, s, ok := byClasses(l, w, jobs, skip, max(8*r.Instrs, longOrder)); ok {
+		return q, s
+	}
+	if q, s, ok := byTickets(l, w, jobs, skip, max(8*r.Instrs, longOrder)); ok {
 		return q, s
 	}
 	if q, s, ok := byOrders(l, w, max(8*r.Instrs, longOrder)); ok {
