@@ -354,8 +354,8 @@ func (d *drawing) judge(c *class, order []drawKey) (part Part, ok bool) {
 	l, w := d.l, d.w
 	n := newDrawCount(d, c)
 	s := watch(l, nil, n.configure)
-	s.strong.ordered = d.at
-	m := l.Part(append(s.Observers(), n), d.skip, 0, 1)
+	s.strong.settled = &d.word // drawCount watches it
+	m := l.Part(slices.Concat(trial.Observers{drawNow{n}}, s.Observers(), trial.Observers{n}), d.skip, 0, 1)
 	m.ShowCollectives()
 	m.FailPeeks()
 	if !d.follow(m, n, order) || !slices.Equal(n.got, order) || n.open {
@@ -386,6 +386,7 @@ type drawCount struct {
 	drawn map[drawKey]int // by lane
 	open  bool            // something else accesses the counter, in no order with a draw
 	other bool            // something else accesses it
+	now   *machine.Event
 }
 
 func newDrawCount(d *drawing, c *class) *drawCount {
@@ -418,9 +419,27 @@ func (n *drawCount) configure(c *rules.Config) {
 			strong(p)
 		}
 		at := place{p.At.Mem, n.d.word.addr}
-		n.open = n.open || at == n.d.word && p.At.Addr < at.addr+4 && at.addr < p.At.Addr+p.At.Len && !(n.d.at[p.Prior] && n.d.at[p.Cur])
+		meets := at == n.d.word && p.At.Addr < at.addr+4 && at.addr < p.At.Addr+p.At.Len
+		n.open = n.open || meets && !(n.d.at[p.Prior] && n.d.at[p.Cur]) && !n.last(p)
 	}
 }
+
+// last reports whether the later one of a pair of accesses to the counter is by the lane whose
+// draw is the last in every order of the class. Then it comes after all of them in coherence
+// order, as its own draw does (SC per Location, ISA 8.10.6).
+func (n *drawCount) last(p order.Pair) bool {
+	ev, b := n.now, n.class.blocks
+	if ev == nil || ev.PC != p.Cur || !n.d.at[p.Prior] || len(n.got) < len(n.d.keys) || len(b[len(b)-1]) > 1 || ev.Mask&(ev.Mask-1) != 0 {
+		return false
+	}
+	k := n.got[len(n.got)-1]
+	return k.cta == ev.CTA && k.warp == ev.Warp && ev.Mask>>k.lane&1 != 0
+}
+
+// A drawNow tells a drawCount of events before the judge sees them.
+type drawNow struct{ n *drawCount }
+
+func (o drawNow) Observe(_ *machine.Machine, ev *machine.Event) { o.n.now = ev }
 
 // Observe makes a drawCount a machine.Observer. It comes after the judge.
 func (n *drawCount) Observe(_ *machine.Machine, ev *machine.Event) {

@@ -23,6 +23,8 @@ type strongAccesses struct {
 	// ordered are the accesses taken in the run's own order.
 	ordered map[int32]bool
 	polls   map[int32]*machine.Poll
+	// settled is a word whose writes something else watches.
+	settled *place
 }
 
 type place struct {
@@ -108,6 +110,9 @@ func (s *strongAccesses) write(ev *machine.Event, lane int, by int64) {
 func (s *strongAccesses) writeAs(at place, by int64, pc int32, name, why string, sum bool) {
 	if s.words == nil {
 		s.words = map[place]writer{}
+	}
+	if s.settled != nil && *s.settled == at {
+		return
 	}
 	s.adds = s.adds || sum
 	old, known := s.words[at]
