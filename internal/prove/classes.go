@@ -146,7 +146,11 @@ type classRun struct {
 	class  *class
 	part   Part
 	memory uint64
-	ok     bool
+	// followed tracked what the run does not know; decides: a sum of floating-point numbers
+	// decided something.
+	followed *machine.Undefined
+	decides  bool
+	ok       bool
 }
 
 // atOnce is how many classes are gone through side by side, whatever the processors.
@@ -172,7 +176,7 @@ func (d *drawing) all(jobs int) (p Proof, r trial.Result, ok bool) {
 		runs := make([]*classRun, len(now))
 		parallel.Each(jobs, len(now), func(i int) { runs[i] = d.run(now[i]) })
 		for i, c := range runs {
-			if !c.ok || c.memory != first.memory || !c.class.contains(now[i]) || len(found) > most {
+			if !c.ok || c.memory != first.memory && len(c.part.sums) == 0 || !c.class.contains(now[i]) || len(found) > most {
 				return p, r, false
 			}
 			if !slices.ContainsFunc(found, func(o *classRun) bool { return slices.EqualFunc(o.class.blocks, c.class.blocks, sameBlock) }) {
@@ -181,13 +185,19 @@ func (d *drawing) all(jobs int) (p Proof, r trial.Result, ok bool) {
 			}
 		}
 	}
+	decides := false
 	for _, c := range found {
+		decides = decides || c.decides
 		p.Take(d.l, &c.part)
 		r.Add(&c.part.Result)
 	}
 	p.Found(d.l, &r)
 	p.concludes()
 	p.Contents, p.Orders = true, true // the numbers may depend on the contents of the buffers
+	p.words(first.followed)
+	if decides {
+		p.sumsMatter(d.l)
+	}
 	return p, r, p.Decides()
 }
 
@@ -218,6 +228,7 @@ func (d *drawing) run(q [][]int) *classRun {
 	m.FailPeeks()
 	u := m.FollowUndefined()
 	u.FollowDraws(d.at, true)
+	followSums(d.l.Program, u)
 	if !d.follow(m, n, want) || !m.Done() {
 		return c
 	}
@@ -230,7 +241,7 @@ func (d *drawing) run(q [][]int) *classRun {
 	if c.class, ok = d.classOf(list, got); !ok {
 		return c
 	}
-	c.memory = m.GlobalHash()
+	c.memory, c.followed, c.decides = m.GlobalHash(), u, !onlyRound(m, u)
 	c.part, c.ok = d.judge(c.class, got)
 	return c
 }
@@ -368,7 +379,7 @@ func (d *drawing) judge(c *class, order []drawKey) (part Part, ok bool) {
 	if !m.Done() || w.Over() != "" {
 		part.Gaps = append(part.Gaps, rules.Gap{What: "the run did not come to its end", PC: -1})
 	}
-	part.failures, part.mixed, part.sums, part.joint = s.Prover.Finish(), s.strong.mixed, s.strong.sums, s.strong.joint
+	part.failures, part.mixed, part.sums, part.joint, part.read = s.Prover.Finish(), s.strong.mixed, s.strong.sums, s.strong.joint, s.strong.sumsRead
 	if s.loads != nil {
 		part.unsettled = s.loads.unsettled()
 	}

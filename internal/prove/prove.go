@@ -36,6 +36,9 @@ type Proof struct {
 	// Sums are instructions by which several threads add floating-point numbers to a word
 	// that nobody reads: the last bits of the sum may depend on the schedule.
 	Sums []int32
+	// Words are the words to which they add, of a run of the proof.
+	Words []machine.Sum
+	read  []mixture // loads of sums
 	// Joint are instructions by which lanes of a warp add floating-point numbers to a word
 	// that is read: a run takes them in the order of the lanes' numbers.
 	Joint []int32
@@ -168,6 +171,7 @@ func One(l *trial.Subject, w *trial.Budget, jobs int, skip bool, v View) (p Proo
 	}
 	p.Found(l, &r)
 	p.concludes()
+	p.rounds(l, w)
 	return p, r
 }
 
@@ -177,7 +181,7 @@ func (p *Proof) Decides() bool { return p.Holds || p.Together || p.Residency }
 
 // concludes decides whether the proof holds, and given what.
 func (p *Proof) concludes() {
-	p.Holds = len(p.Reasons) == 0
+	p.Holds, p.Together, p.Residency = len(p.Reasons) == 0, false, false
 	if p.onlyAssumed() {
 		p.Together = slices.ContainsFunc(p.Reasons, func(r Reason) bool { return r.together })
 		p.Residency = slices.ContainsFunc(p.Reasons, func(r Reason) bool { return r.residency })
@@ -195,6 +199,7 @@ func (p *Proof) Take(l *trial.Subject, part *Part) {
 	p.Contents = p.Contents || part.contents
 	p.Earlier = p.Earlier || part.earlier
 	p.Sums, p.Joint = union(p.Sums, part.sums), union(p.Joint, part.joint)
+	p.read = append(p.read, part.read...)
 	p.Addresses.add(&part.addresses)
 	for _, f := range part.failures {
 		p.because(l, Reason{f.Condition.String(), f.Text, f.PC, f.Mates != 0, f.Residency})
@@ -248,6 +253,7 @@ type Part struct {
 	// unsettled are the loads whose values the schedule decides.
 	unsettled []mixture
 	sums      []int32
+	read      []mixture // loads of sums
 	joint     []int32
 	addresses Addresses
 	contents  bool // as in Proof
@@ -373,7 +379,7 @@ func (s *Watchers) Follow(w *trial.Budget, m *machine.Machine, skip, part bool) 
 	if !ended && len(r.Gaps) == 0 {
 		r.Gaps = append(r.Gaps, rules.Gap{What: "the run did not come to its end", PC: -1})
 	}
-	r.failures, r.mixed, r.sums, r.joint = s.Prover.Finish(), s.strong.mixed, s.strong.sums, s.strong.joint
+	r.failures, r.mixed, r.sums, r.joint, r.read = s.Prover.Finish(), s.strong.mixed, s.strong.sums, s.strong.joint, s.strong.sumsRead
 	if s.loads != nil {
 		r.unsettled = s.loads.unsettled()
 	}

@@ -95,6 +95,7 @@ func byTickets(l *trial.Subject, w *trial.Budget, jobs int, skip bool, most int6
 		ok = ok || one.unknown
 	}
 	p.Found(l, &r)
+	p.sumsMatter(l)
 	if ok || len(p.Reasons) > 0 || !c.apart() {
 		return p, r, false
 	}
