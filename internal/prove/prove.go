@@ -353,6 +353,15 @@ func watch(l *trial.Subject, known map[int32]bool, more func(*rules.Config)) *Wa
 		s.loads = &loadedWords{pcs: pcs, read: map[place]int32{}, open: map[place]bool{}}
 		c.Strong = s.loads.pair
 	}
+	if len(polls) > 0 { // what is handed on by a word is written by several, one after the other
+		s.strong.open = map[place]bool{}
+		loaded := c.Strong
+		c.Strong = func(p order.Pair) {
+			if s.strong.pair(p); loaded != nil {
+				loaded(p)
+			}
+		}
+	}
 	if more != nil {
 		more(&c)
 	}

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"muster/internal/machine"
+	"muster/internal/order"
 	"muster/ptx"
 )
 
@@ -27,6 +28,21 @@ type strongAccesses struct {
 	polls   map[int32]*machine.Poll
 	// settled is a word whose writes something else watches.
 	settled *place
+	// open holds the words with strong writes in no order, as far as the judge knows; nil: it was
+	// not asked.
+	open map[place]bool
+}
+
+// pair serves as order.Config.Strong.
+func (s *strongAccesses) pair(p order.Pair) {
+	for _, pc := range [...]int32{p.Prior, p.Cur} {
+		if in := s.prog.Inst(pc); in != nil && !in.Effect().Has(ptx.Writes) {
+			return
+		}
+	}
+	for at := p.At.Addr &^ 3; at < p.At.Addr+p.At.Len; at += 4 {
+		s.open[place{p.At.Mem, at}] = true
+	}
 }
 
 type place struct {
@@ -121,6 +137,8 @@ func (s *strongAccesses) writeAs(at place, by int64, pc int32, name, why string,
 	switch {
 	case !known:
 		s.words[at] = writer{by: by, name: name, pc: pc, sum: sum, lane: by, last: pc}
+	case s.open != nil && !s.open[at] && !old.sum:
+		s.words[at] = writer{by: by, name: name, pc: pc, sum: sum, lane: by, last: pc} // after all before
 	case old.by == inOrder && by == inOrder:
 	case old.by == by && by != several:
 		if old.name != name {
