@@ -30,7 +30,7 @@ type round struct {
 	came   []came  // the states at these moments since the last effect, which is cleared
 	saw    []input // since the first of them
 	times  int     // how often it has come back
-	parted bool    // of a warp: its lanes were apart since the last of them
+	parted bool    // of a warp: lanes have gone apart since the last of them
 	ties   bool    // the order of its own steps may decide: it has strong accesses to its own memory
 	asleep bool
 	awaits []await // while it sleeps: what it has read in the round
@@ -73,7 +73,8 @@ func (r *round) wake() { r.asleep, r.awaits = false, nil }
 // reads records what a unit reads.
 func (r *round) reads(in input) {
 	switch {
-	case len(r.came) == 0 || len(r.saw) > 0 && r.saw[len(r.saw)-1] == in:
+	case len(r.came) == 0:
+	case len(r.saw) > r.came[len(r.came)-1].saw && r.saw[len(r.saw)-1] == in:
 	case len(r.saw) == maxSaw:
 		r.spoil()
 	default:
@@ -196,7 +197,7 @@ func (x *ctx) reaches(a *access, at where, changes bool) {
 	}
 }
 
-// meets looks, after a step of a warp, whether the warp or its CTA has come to a moment at which it
+// roundsOff looks, after a step of a warp, whether the warp or its CTA has come to a moment at which it
 // may have gone round.
 func (m *Machine) roundsOff(w *warp) {
 	t := m.ctas[w.cta]
@@ -209,18 +210,33 @@ func (m *Machine) roundsOff(w *warp) {
 			t.round.comes(m.unitState(t, t.warps))
 		}
 	}
-	w.round.parted = w.round.parted || len(w.splits) > 1
-	if !w.round.parted || len(w.splits) != 1 || w.splits[0].state != atPoint {
+	s := w.leads()
+	if !w.round.parted || s == nil {
 		return
 	}
 	w.round.parted = false
-	switch s := w.splits[0]; {
-	case !m.rounds[s.pc] || s.mask != w.live || !m.lone(t):
+	switch {
+	case !m.rounds[s.pc] || !m.lone(t):
 	case t.single():
 		t.round.comes(m.unitState(t, t.warps))
 	default:
 		w.round.comes(m.unitState(nil, t.warps[w.index:w.index+1]))
 	}
+}
+
+// leads returns the split for which all other lanes of the warp wait, at a collective that they
+// perform together; nil if others may go on, too.
+func (w *warp) leads() (one *split) {
+	for _, s := range w.splits {
+		switch {
+		case s.state == collect:
+		case s.state != atPoint || one != nil:
+			return nil
+		default:
+			one = s
+		}
+	}
+	return one
 }
 
 // met reports whether all warps of a CTA wait at a barrier that is complete.

@@ -353,6 +353,7 @@ func (m *Machine) point(w *warp, s *split, in *instr, mask uint32) bool {
 // divide splits off the lanes in away; s keeps the rest. The new split
 // stands where s stands.
 func (w *warp) divide(s *split, away uint32) *split {
+	w.round.parted = true
 	n := *s
 	n.mask = away
 	n.state = running
