@@ -213,6 +213,7 @@ func visitAtom(x *ctx, in *instr, mask uint32) verdict {
 			x.polled(a, at)
 		}
 		x.look(a, at)
+		x.reaches(a, at, changed)
 		mask &^= at.mask
 	}
 	x.quiet, x.idle = !changed, !changed
