@@ -121,7 +121,7 @@ func (x *explorer) explore(start *machine.Machine, l Limits, stop func() bool) e
 			w := &watcher{explorer: x}
 			if !x.plain {
 				w.order = order.New(order.Config{Shape: start.Shape(), Executions: true})
-				w.words = coherence.NewRun(w.order, start.Program().HasBarriers())
+				w.words = coherence.NewRun(w.order, start.Program())
 			}
 			return w
 		},

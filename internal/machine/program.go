@@ -48,6 +48,11 @@ type Program struct {
 		once sync.Once
 		at   map[int32]Pause
 	}
+	// fixed: see Fixed.
+	fixed struct {
+		once sync.Once
+		is   bool
+	}
 	// fenceBehind: see FenceBehind.
 	fenceBehind struct {
 		once sync.Once
