@@ -37,6 +37,7 @@ type Run struct {
 	settled int // of the tracker's ChosenFences
 	nodes   []node
 	loose   []int32
+	buffer  []buffering
 	whole   []int32
 	// fixed: no value that is loaded decides which accesses there are.
 	fixed bool
@@ -80,7 +81,11 @@ type node struct {
 	Access
 	control order.Moment
 	after   []int // nodes that precede it for any reason: program order, reads-from, barriers
-	fences  []uint32
+	from    int   // the node that wrote what it reads, -1 if none did
+	reads   bool
+	writes  bool
+	of      machine.Version // that it reads
+	fences  []uint32        // of each fence.sc, the lanes that precede it in base causality order
 }
 
 // An Access is a strong access of a lane to a word.
@@ -154,7 +159,7 @@ func (r *Run) access(m *machine.Machine, ev *machine.Event, lane int) {
 		r.stale = &Stale{Access: r.nodes[n].Access, Writes: ev.Access == machine.Write, Took: r.made(&w.versions[i]), Over: r.made(&w.versions[i+1])}
 	}
 	if ev.Access&machine.Write != 0 {
-		r.buffers(ev, lane, w, i) // before it reads, so that this tells nothing
+		r.buffers(ev, lane, w, i, n) // before it reads, so that this tells nothing
 	}
 	took := w.versions[i].name
 	if ev.Access == machine.Write {
@@ -169,11 +174,14 @@ func (r *Run) access(m *machine.Machine, ev *machine.Event, lane int) {
 	if ev.Access&machine.Read != 0 || update {
 		if from := w.versions[i].node; from >= 0 {
 			r.nodes[n].after = append(r.nodes[n].after, from)
+			r.nodes[n].from = from
 		}
+		r.nodes[n].reads, r.nodes[n].of = true, w.versions[i].name
 		w.versions[i].observe(now)
 		w.reads = append(w.reads, read{Moment: now, control: control, pc: ev.PC, of: w.versions[i].name, node: n, update: update && ev.Access&machine.Write != 0, floor: r.floor(ev, lane, w)})
 	}
 	if ev.Access&machine.Write != 0 {
+		r.nodes[n].writes = true
 		w.versions = slices.Insert(w.versions, i+1, version{name: r.names(m, ev, lane), by: now, node: n, update: update})
 	}
 }
@@ -197,7 +205,7 @@ func (r *Run) made(v *version) Access {
 
 // enter adds the node of an access.
 func (r *Run) enter(ev *machine.Event, lane int, w *word) int {
-	n := node{Access: Access{ev.PC, ev.CTA, ev.Warp, int8(lane), w.at}, control: r.control.Order.Moment(ev, 1<<lane)}
+	n := node{from: -1, Access: Access{ev.PC, ev.CTA, ev.Warp, int8(lane), w.at}, control: r.control.Order.Moment(ev, 1<<lane)}
 	for i := range r.nodes {
 		if r.controls(ev, lane, r.nodes[i].control) {
 			n.after = append(n.after, i)

@@ -27,7 +27,7 @@ type fence struct {
 // causality order, so that the axioms let it read that write. They do not if a later version
 // precedes the read, or if what comes behind the read took an earlier one (8.10.1, 8.10.6). An
 // update that wrote a version does, if the write can come before that version.
-func (r *Run) buffers(ev *machine.Event, lane int, w *word, i int) {
+func (r *Run) buffers(ev *machine.Event, lane int, w *word, i, n int) {
 	for k := range w.reads {
 		d := &w.reads[k]
 		if d.update && r.afterUpdate(ev, lane, w, d.node) {
@@ -40,7 +40,7 @@ func (r *Run) buffers(ev *machine.Event, lane int, w *word, i int) {
 			continue
 		}
 		if r.controls(ev, lane, d.control) && r.order.Known(ev.CTA, ev.Warp, lane, d.Moment) == 0 {
-			r.loosens(d.pc)
+			r.buffer = append(r.buffer, buffering{d.node, n})
 		}
 	}
 }
@@ -182,9 +182,73 @@ func (r *Run) loosens(pc int32) {
 	}
 }
 
+// A buffering is a read that could read a later write, by their nodes.
+type buffering struct{ read, write int }
+
 // Loose returns the instructions at which an execution may go on in another way that is not
 // built: reads that could read a later write, and fence.sc that could come before earlier ones.
-func (r *Run) Loose() []int32 {
+//
+// No-Thin-Air (8.10.4) forbids a read to return a write to which dependences and reads-from lead
+// from it. depends, if not nil, reports of two nodes of a lane whether the second, a write,
+// depends on what the first reads: it may say no at any time, and yes only if that is so.
+// Instructions that known has are left out.
+func (r *Run) Loose(known []int32, depends func(read, write int) bool) []int32 {
 	r.chosen()
+	for _, b := range r.buffer {
+		pc := r.nodes[b.read].PC
+		if slices.Contains(r.loose, pc) || slices.Contains(known, pc) {
+			continue
+		}
+		if depends == nil || !r.leads(b.read, b.write, depends, map[int]bool{}) {
+			r.loosens(pc)
+		}
+	}
 	return r.loose
 }
+
+// leads reports whether dependences and reads-from lead from a read to a write.
+func (r *Run) leads(read, write int, depends func(read, write int) bool, seen map[int]bool) bool {
+	seen[read] = true
+	a := &r.nodes[read]
+	for n := read; n < len(r.nodes); n++ {
+		b := &r.nodes[n]
+		if !b.writes || b.CTA != a.CTA || b.Warp != a.Warp || b.Lane != a.Lane {
+			continue
+		}
+		if n != write && !r.leadsOn(n, seen) || !depends(read, n) {
+			continue
+		}
+		if n == write {
+			return true
+		}
+		for k := n + 1; k < len(r.nodes); k++ {
+			if r.nodes[k].from == n && !seen[k] && r.leads(k, write, depends, seen) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// leadsOn reports whether a write is read by a node that was not looked at.
+func (r *Run) leadsOn(write int, seen map[int]bool) bool {
+	for k := write + 1; k < len(r.nodes); k++ {
+		if r.nodes[k].from == write && !seen[k] {
+			return true
+		}
+	}
+	return false
+}
+
+// Nodes returns how many strong accesses of lanes the run has.
+func (r *Run) Nodes() int { return len(r.nodes) }
+
+// Node returns the access of a node.
+func (r *Run) Node(node int) Access { return r.nodes[node].Access }
+
+// Reads reports whether a node reads, Writes whether it writes.
+func (r *Run) Reads(node int) bool  { return r.nodes[node].reads }
+func (r *Run) Writes(node int) bool { return r.nodes[node].writes }
+
+// Took returns the version that a node read.
+func (r *Run) Took(node int) machine.Version { return r.nodes[node].of }

@@ -154,7 +154,7 @@ func (w *watcher) End(m *machine.Machine, path []machine.Choice) {
 		w.races = true
 		return
 	}
-	w.loose = w.loose || !w.plain && len(w.words.Loose()) > 0
+	w.loose = w.loose || !w.plain && len(w.words.Loose(nil, nil)) > 0
 	w.end(m, explore.Schedule{Policy: explore.Latest, Prefix: path}.String())
 }
 

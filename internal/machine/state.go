@@ -127,6 +127,7 @@ type Machine struct {
 	window    *window
 	versions  *versions // of words, in an exploration of executions
 	pick      *Version  // that the next step takes
+	supply    *uint64   // what it finds there (Supply)
 
 	stopNow func() bool // StopWhen's
 	pace    int64       // work between two calls of it
