@@ -59,6 +59,10 @@ type version struct {
 	seen   []order.Moment
 	node   int // -1: Initial
 	update bool
+	// swaps: it was written by a compare-and-swap, which may find another value and fail.
+	swaps bool
+	// above are the nodes of versions that come before it in every coherence order.
+	above []int
 }
 
 // A read is a strong read.
@@ -68,7 +72,8 @@ type read struct {
 	pc      int32
 	of      machine.Version
 	node    int
-	update  bool
+	update  bool // it wrote a version, whatever it read
+	modify  bool // it may write a version
 	// floor is the last version that precedes the read in causality order; what comes before
 	// it in coherence order cannot be read. behind are the versions that accesses behind the
 	// read took.
@@ -170,7 +175,7 @@ func (r *Run) access(m *machine.Machine, ev *machine.Event, lane int) {
 	}
 	r.nodes[n].fences = r.fencesBefore(ev, lane)
 	now, control := r.order.Moment(ev, 1<<lane), r.nodes[n].control
-	update := ev.Access&machine.Update != 0
+	update, swaps := ev.Access&machine.Update != 0, m.Program().Compares(ev.PC)
 	if ev.Access&machine.Read != 0 || update {
 		if from := w.versions[i].node; from >= 0 {
 			r.nodes[n].after = append(r.nodes[n].after, from)
@@ -178,11 +183,12 @@ func (r *Run) access(m *machine.Machine, ev *machine.Event, lane int) {
 		}
 		r.nodes[n].reads, r.nodes[n].of = true, w.versions[i].name
 		w.versions[i].observe(now)
-		w.reads = append(w.reads, read{Moment: now, control: control, pc: ev.PC, of: w.versions[i].name, node: n, update: update && ev.Access&machine.Write != 0, floor: r.floor(ev, lane, w)})
+		w.reads = append(w.reads, read{Moment: now, control: control, pc: ev.PC, of: w.versions[i].name, node: n, modify: update || swaps, update: update && !swaps && ev.Access&machine.Write != 0, floor: r.floor(ev, lane, w)})
 	}
 	if ev.Access&machine.Write != 0 {
 		r.nodes[n].writes = true
-		w.versions = slices.Insert(w.versions, i+1, version{name: r.names(m, ev, lane), by: now, node: n, update: update})
+		above := r.above(ev, lane, w, i, update)
+		w.versions = slices.Insert(w.versions, i+1, version{above: above, name: r.names(m, ev, lane), by: now, node: n, update: update, swaps: swaps})
 	}
 }
 

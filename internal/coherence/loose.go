@@ -26,7 +26,8 @@ type fence struct {
 // about to be made behind version i, by program order, reads-from and barriers, but not in
 // causality order, so that the axioms let it read that write. They do not if a later version
 // precedes the read, or if what comes behind the read took an earlier one (8.10.1, 8.10.6). An
-// update that wrote a version does, if the write can come before that version.
+// update that wrote a version does, if the write can come before that version. A compare-and-swap
+// that reads another version may fail.
 func (r *Run) buffers(ev *machine.Event, lane int, w *word, i, n int) {
 	for k := range w.reads {
 		d := &w.reads[k]
@@ -36,7 +37,7 @@ func (r *Run) buffers(ev *machine.Event, lane int, w *word, i, n int) {
 		if w.index(d.floor) > i {
 			continue
 		}
-		if r.fixed && slices.ContainsFunc(d.behind, func(v machine.Version) bool { at := w.index(v); return at >= 0 && at <= i }) {
+		if r.fixed && !d.modify && slices.ContainsFunc(d.behind, func(v machine.Version) bool { at := w.index(v); return at >= 0 && at <= i }) {
 			continue
 		}
 		if r.controls(ev, lane, d.control) && r.order.Known(ev.CTA, ev.Warp, lane, d.Moment) == 0 {
@@ -48,16 +49,32 @@ func (r *Run) buffers(ev *machine.Event, lane int, w *word, i, n int) {
 // afterUpdate reports whether a lane's next write cannot come before the version that an update
 // wrote.
 func (r *Run) afterUpdate(ev *machine.Event, lane int, w *word, node int) bool {
-	after := false
 	for k := range w.versions {
 		v := &w.versions[k]
-		own := v.node == node
-		after = after || own
-		if after && (own || r.fixed) && r.known(v, ev.CTA, ev.Warp, lane) {
+		if (v.node == node || r.fixed && !v.swaps && slices.Contains(v.above, node)) && r.known(v, ev.CTA, ev.Warp, lane) {
 			return true
 		}
 	}
 	return false
+}
+
+// above returns the nodes of the versions that come before the one that a lane is about to write
+// in every coherence order: those that precede it in causality order, and if it is an update
+// of version i, that one; and what comes before these.
+func (r *Run) above(ev *machine.Event, lane int, w *word, i int, update bool) (list []int) {
+	if !r.fixed {
+		return nil
+	}
+	for k := range w.versions {
+		if v := &w.versions[k]; v.node >= 0 && (update && k == i || r.known(v, ev.CTA, ev.Warp, lane)) {
+			for _, n := range append(slices.Clip(v.above), v.node) {
+				if !slices.Contains(list, n) {
+					list = append(list, n)
+				}
+			}
+		}
+	}
+	return list
 }
 
 // index returns the place of a version in coherence order, -1 if it is no more.

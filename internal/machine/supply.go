@@ -47,3 +47,9 @@ func (m *Machine) Held(w Word, v Version) (lo, hi uint64, ok bool) {
 	}
 	return 0, 0, false
 }
+
+// Compares reports whether an instruction is a compare-and-swap, which writes or does not.
+func (p *Program) Compares(pc int32) bool {
+	a, ok := p.code[pc].x.(*access)
+	return ok && a.atom == atomCas && a.acc&Update != 0
+}
