@@ -24,8 +24,16 @@ func draw(seed uint64) *flow.Program {
 	d := drawing{Rand: rand.New(rand.NewPCG(seed, 7))}
 	n := 2 + d.IntN(3)
 	d.vars = 1 + d.IntN(3)
-	if d.plain = d.IntN(3) == 0; d.plain {
-		d.vars = 2
+	var shape func(i, n int) []flow.Instr
+	switch d.IntN(4) {
+	case 0:
+		d.plain, d.vars = true, 2
+	case 1:
+		shape = d.message
+	case 2:
+		if d.IntN(3) == 0 {
+			shape = d.buffer
+		}
 	}
 	d.p = &flow.Program{Name: fmt.Sprint(seed), Words: 32}
 	d.out = 8
@@ -55,7 +63,12 @@ func draw(seed uint64) *flow.Program {
 	for i := range d.p.Warps {
 		w := &d.p.Warps[i]
 		d.regs = 0
-		code := d.code(1 + d.IntN(budget))
+		var code []flow.Instr
+		if shape != nil {
+			code = shape(i, n)
+		} else {
+			code = d.code(1 + d.IntN(budget))
+		}
 		var after []flow.Instr
 		for r := range d.regs {
 			after = append(after, flow.Instr{Kind: flow.Store, Sem: axiom.Weak, At: flow.V(uint32(d.out)), Src: []flow.Value{flow.R(r)}})
@@ -171,4 +184,68 @@ func (d *drawing) branch() flow.Instr {
 		in.Else = []flow.Instr{d.store()}
 	}
 	return in
+}
+
+// message is the code of a thread of n that pass messages: word 0 is sent by word 1, in patterns
+// of release and acquire of all forms, some without effect.
+func (d *drawing) message(i, n int) (code []flow.Instr) {
+	flag := flow.V(1)
+	store := func(sem axiom.Sem, v uint32) flow.Instr {
+		return flow.Instr{Kind: flow.Store, Sem: sem, Scope: d.scope(), At: flag, Src: []flow.Value{flow.V(v)}}
+	}
+	load := func(sem axiom.Sem) flow.Instr {
+		return flow.Instr{Kind: flow.Load, Sem: sem, Scope: d.scope(), At: flag, Dst: d.reg()}
+	}
+	data := one(d, axiom.Weak, axiom.Relaxed)
+	switch {
+	case i == 0:
+		code = append(code, flow.Instr{Kind: flow.Store, Sem: data, Scope: d.scope(), At: flow.V(0), Src: []flow.Value{flow.V(1)}})
+		switch d.IntN(4) {
+		case 0:
+			return append(code, store(axiom.Release, 1))
+		case 1:
+			return append(code, store(axiom.Release, 3), store(axiom.Relaxed, 1))
+		case 2:
+			return append(code, d.fence(), store(axiom.Relaxed, 1))
+		}
+		return append(code, store(axiom.Relaxed, 3), store(axiom.Release, 1))
+	case i < n-1:
+		switch d.IntN(3) {
+		case 0:
+			return []flow.Instr{{Kind: flow.Red, Op: flow.Add, Sem: axiom.Relaxed, Scope: d.scope(), At: flag, Src: []flow.Value{flow.V(1)}}}
+		case 1:
+			return []flow.Instr{{Kind: flow.Atom, Op: flow.Exch, Sem: one(d, axiom.Relaxed, axiom.AcqRel), Scope: d.scope(), At: flag, Src: []flow.Value{flow.V(2)}, Dst: d.reg()}}
+		}
+		return d.code(1 + d.IntN(2))
+	}
+	switch d.IntN(5) {
+	case 0:
+		code = append(code, load(axiom.Acquire))
+	case 1:
+		code = append(code, load(axiom.Relaxed), d.fence())
+	case 2:
+		code = append(code, load(axiom.Relaxed), load(axiom.Acquire))
+	case 3:
+		code = append(code, flow.Instr{Kind: flow.Atom, Op: flow.Add, Sem: one(d, axiom.Acquire, axiom.AcqRel, axiom.Relaxed), Scope: d.scope(), At: flag, Src: []flow.Value{flow.V(1)}, Dst: d.reg()})
+	default:
+		// Its read forms no acquire pattern.
+		code = append(code, flow.Instr{Kind: flow.Red, Op: flow.Add, Sem: axiom.Relaxed, Scope: d.scope(), At: flag, Src: []flow.Value{flow.V(4)}}, d.fence(), load(axiom.Relaxed))
+	}
+	read := flow.Instr{Kind: flow.Load, Sem: data, Scope: d.scope(), At: flow.V(0)}
+	cond := flow.R(d.regs - 1)
+	if d.IntN(2) == 0 {
+		cond = flow.R(0)
+	}
+	read.Dst = d.reg()
+	return append(code, flow.Instr{Kind: flow.If, Cmp: one(d, flow.Eq, flow.Ge), Src: []flow.Value{cond, flow.V(one(d, uint32(1), 1, 2, 5))}, Body: []flow.Instr{read}})
+}
+
+// buffer is the code of a thread of n that store and then load, with fences in between.
+func (d *drawing) buffer(i, n int) []flow.Instr {
+	access := func(kind flow.Kind, at int) flow.Instr {
+		return flow.Instr{Kind: kind, Sem: axiom.Relaxed, Scope: axiom.GPU, At: flow.V(uint32(at))}
+	}
+	st, ld := access(flow.Store, i), access(flow.Load, (i+1)%n)
+	st.Src, ld.Dst = []flow.Value{flow.V(1)}, d.reg()
+	return []flow.Instr{st, {Kind: flow.Fence, Sem: one(d, axiom.SC, axiom.SC, axiom.SC, axiom.AcqRel), Scope: one(d, axiom.GPU, axiom.GPU, axiom.CTA, axiom.Cluster)}, ld}
 }

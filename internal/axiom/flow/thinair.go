@@ -7,12 +7,24 @@ package flow
 // for a value of which an operation leaves nothing. thin then leaves out those in which
 // a write needs itself through a branch.
 
-// thin reports whether the dependences and reads-from of an execution have a cycle.
+// thin reports whether the dependences and reads-from of an execution have a cycle. It follows
+// reads, and barriers: an atomic operation reads and writes, and the one need not depend on
+// the other.
 func (g *graph) thin() bool {
 	n := len(g.ev)
-	var r relation
+	var dep, r relation
 	for a := range n {
 		x := &g.ev[a]
+		switch {
+		case x.kind == access && x.read:
+			g.dependent(a, &dep)
+		case x.kind == pass:
+			for b := range n {
+				if g.po(a, b) {
+					dep.add(a, b)
+				}
+			}
+		}
 		if x.kind == arrive {
 			for b := range n {
 				if y := &g.ev[b]; y.kind == pass && g.meet(x, y) {
@@ -20,22 +32,19 @@ func (g *graph) thin() bool {
 				}
 			}
 		}
-		if x.kind == pass {
-			for b := range n {
-				if g.po(a, b) {
-					r.add(a, b)
+	}
+	for a := range n {
+		for s := dep[a]; s != 0; s &= s - 1 {
+			b := trailing(s)
+			if g.ev[b].kind == arrive {
+				r.add(a, b)
+			}
+			for c := range n {
+				if y := &g.ev[c]; y.kind == access && y.read && (y.src[0] == b || y.words > 1 && y.src[1] == b) {
+					r.add(a, c)
 				}
 			}
 		}
-		if x.kind != access || !x.read {
-			continue
-		}
-		for _, w := range x.src {
-			if w >= 0 {
-				r.add(w, a)
-			}
-		}
-		g.dependent(a, &r)
 	}
 	return !r.close(n)
 }
