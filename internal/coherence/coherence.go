@@ -37,9 +37,12 @@ type Run struct {
 	settled int // of the tracker's ChosenFences
 	nodes   []node
 	loose   []int32
+	buffer  []buffering
 	whole   []int32
-	stale   *Stale
-	over    bool
+	// fixed: no value that is loaded decides which accesses there are.
+	fixed bool
+	stale *Stale
+	over  bool
 }
 
 // A word holds the versions of a word, and who read them.
@@ -56,6 +59,10 @@ type version struct {
 	seen   []order.Moment
 	node   int // -1: Initial
 	update bool
+	// swaps: it was written by a compare-and-swap, which may find another value and fail.
+	swaps bool
+	// above are the nodes of versions that come before it in every coherence order.
+	above []int
 }
 
 // A read is a strong read.
@@ -65,13 +72,13 @@ type read struct {
 	pc      int32
 	of      machine.Version
 	node    int
-	update  bool
-}
-
-// A fence is a fence.sc, at its moment in the order for any reason.
-type fence struct {
-	order.Moment
-	pc int32
+	update  bool // it wrote a version, whatever it read
+	modify  bool // it may write a version
+	// floor is the last version that precedes the read in causality order; what comes before
+	// it in coherence order cannot be read. behind are the versions that accesses behind the
+	// read took.
+	floor  machine.Version
+	behind []machine.Version
 }
 
 // A node is a strong access of a lane.
@@ -79,6 +86,11 @@ type node struct {
 	Access
 	control order.Moment
 	after   []int // nodes that precede it for any reason: program order, reads-from, barriers
+	from    int   // the node that wrote what it reads, -1 if none did
+	reads   bool
+	writes  bool
+	of      machine.Version // that it reads
+	fences  []uint32        // of each fence.sc, the lanes that precede it in base causality order
 }
 
 // An Access is a strong access of a lane to a word.
@@ -101,8 +113,8 @@ type Stale struct {
 const most = 4096
 
 // NewRun watches a run that has not begun, whose causality order t derives.
-func NewRun(t *order.Tracker, barriers bool) *Run {
-	return &Run{order: t, control: outcome.NewControl(t.Config().Shape, barriers, true), words: map[machine.Word]*word{}}
+func NewRun(t *order.Tracker, p *machine.Program) *Run {
+	return &Run{order: t, control: outcome.NewControl(t.Config().Shape, p.HasBarriers(), true), words: map[machine.Word]*word{}, fixed: p.Fixed()}
 }
 
 // Observe takes the next event.
@@ -110,7 +122,7 @@ func (r *Run) Observe(m *machine.Machine, ev *machine.Event) {
 	r.chosen()
 	switch {
 	case ev.Kind == machine.EvFence && ev.Fence == machine.FenceMemory && ev.Sem == machine.SC:
-		r.fences = append(r.fences, fence{r.control.Order.Moment(ev, ev.Mask), ev.PC})
+		r.fence(ev)
 	case ev.Kind == machine.EvAccess && ev.Sem != machine.Weak && ev.Proxy == machine.Generic:
 		for k := ev.Mask; k != 0; k &= k - 1 {
 			r.access(m, ev, bits.TrailingZeros32(k)&31)
@@ -152,24 +164,41 @@ func (r *Run) access(m *machine.Machine, ev *machine.Event, lane int) {
 		r.stale = &Stale{Access: r.nodes[n].Access, Writes: ev.Access == machine.Write, Took: r.made(&w.versions[i]), Over: r.made(&w.versions[i+1])}
 	}
 	if ev.Access&machine.Write != 0 {
-		r.buffers(ev, lane, w) // before it reads, so that this tells nothing
+		r.buffers(ev, lane, w, i, n) // before it reads, so that this tells nothing
 	}
+	took := w.versions[i].name
+	if ev.Access == machine.Write {
+		took = r.names(m, ev, lane)
+	}
+	if r.fixed {
+		r.follow(ev, lane, w, took)
+	}
+	r.nodes[n].fences = r.fencesBefore(ev, lane)
 	now, control := r.order.Moment(ev, 1<<lane), r.nodes[n].control
-	update := ev.Access&machine.Update != 0
+	update, swaps := ev.Access&machine.Update != 0, m.Program().Compares(ev.PC)
 	if ev.Access&machine.Read != 0 || update {
 		if from := w.versions[i].node; from >= 0 {
 			r.nodes[n].after = append(r.nodes[n].after, from)
+			r.nodes[n].from = from
 		}
+		r.nodes[n].reads, r.nodes[n].of = true, w.versions[i].name
 		w.versions[i].observe(now)
-		w.reads = append(w.reads, read{now, control, ev.PC, w.versions[i].name, n, update && ev.Access&machine.Write != 0})
+		w.reads = append(w.reads, read{Moment: now, control: control, pc: ev.PC, of: w.versions[i].name, node: n, modify: update || swaps, update: update && !swaps && ev.Access&machine.Write != 0, floor: r.floor(ev, lane, w)})
 	}
 	if ev.Access&machine.Write != 0 {
-		name := m.NextVersion(ev.CTA, ev.Warp, lane)
-		if ev.Whole > 0 {
-			name += machine.Version(ev.Part / ev.Size)
-		}
-		w.versions = slices.Insert(w.versions, i+1, version{name: name, by: now, node: n, update: update})
+		r.nodes[n].writes = true
+		above := r.above(ev, lane, w, i, update)
+		w.versions = slices.Insert(w.versions, i+1, version{above: above, name: r.names(m, ev, lane), by: now, node: n, update: update, swaps: swaps})
 	}
+}
+
+// names returns the name of the version that a lane is about to write.
+func (r *Run) names(m *machine.Machine, ev *machine.Event, lane int) machine.Version {
+	name := m.NextVersion(ev.CTA, ev.Warp, lane)
+	if ev.Whole > 0 {
+		name += machine.Version(ev.Part / ev.Size)
+	}
+	return name
 }
 
 // made returns the access that wrote a version.
@@ -182,7 +211,7 @@ func (r *Run) made(v *version) Access {
 
 // enter adds the node of an access.
 func (r *Run) enter(ev *machine.Event, lane int, w *word) int {
-	n := node{Access: Access{ev.PC, ev.CTA, ev.Warp, int8(lane), w.at}, control: r.control.Order.Moment(ev, 1<<lane)}
+	n := node{from: -1, Access: Access{ev.PC, ev.CTA, ev.Warp, int8(lane), w.at}, control: r.control.Order.Moment(ev, 1<<lane)}
 	for i := range r.nodes {
 		if r.controls(ev, lane, r.nodes[i].control) {
 			n.after = append(n.after, i)
@@ -195,49 +224,6 @@ func (r *Run) enter(ev *machine.Event, lane int, w *word) int {
 // controls reports whether a moment precedes what a lane is about to do, for any reason.
 func (r *Run) controls(ev *machine.Event, lane int, of order.Moment) bool {
 	return r.control.Order.Known(ev.CTA, ev.Warp, lane, of) != 0
-}
-
-// buffers notes load buffering (8.10.4): an earlier read of the word precedes the write that is
-// about to be made, by program order, reads-from and barriers, but not in causality
-// order, so that the axioms let it read that write. An update that wrote a version does, if the
-// write can come before that version.
-func (r *Run) buffers(ev *machine.Event, lane int, w *word) {
-	for k := range w.reads {
-		d := &w.reads[k]
-		if d.update && slices.ContainsFunc(w.versions, func(v version) bool { return v.node == d.node && r.known(&v, ev.CTA, ev.Warp, lane) }) {
-			continue
-		}
-		if r.controls(ev, lane, d.control) && r.order.Known(ev.CTA, ev.Warp, lane, d.Moment) == 0 {
-			r.loosens(d.pc)
-		}
-	}
-}
-
-// chosen notes, of the fence.sc whose order is that of their steps alone, those of which the first
-// precedes the second for a reason that causality order has no part in: it could come after it in
-// Fence-SC order, against the order of the steps.
-func (r *Run) chosen() {
-	list := r.order.ChosenFences()
-	for ; r.settled < len(list); r.settled++ {
-		c := list[r.settled]
-		prior, cur := &r.fences[c.Prior], &r.fences[c.Cur]
-		if r.control.Order.Known(cur.CTA, cur.Warp, bits.TrailingZeros32(cur.Lanes), prior.Moment) != 0 {
-			r.loosens(cur.pc)
-		}
-	}
-}
-
-func (r *Run) loosens(pc int32) {
-	if !slices.Contains(r.loose, pc) {
-		r.loose = append(r.loose, pc)
-	}
-}
-
-// Loose returns the instructions at which an execution may go on in another way that is not
-// built: reads that could read a later write, and fence.sc that could come before earlier ones.
-func (r *Run) Loose() []int32 {
-	r.chosen()
-	return r.loose
 }
 
 // Whole returns the vector accesses, and those of packed types, of which an element could have

@@ -54,6 +54,10 @@ type explorer struct {
 	seen    map[string]bool // keys of findings
 	plain   map[uint64]bool // hashes of what interleavings leave in global memory
 	stale   []staleRun      // the others, the shortest of each memory and place
+	// fork returns the machine at the beginning of the launch, and tried counts the steps of
+	// lanes alone (depend.go).
+	fork  func(machine.Observer) *machine.Machine
+	tried int
 	Result
 }
 
@@ -73,6 +77,7 @@ type watcher struct {
 func (w *watcher) End(m *machine.Machine, path []machine.Choice) {
 	x := w.x
 	findings, gaps := w.Finish(m)
+	taken := path
 	if m.KeepsApart() {
 		path = slices.Insert(slices.Clone(path), 0, machine.Choice{Kind: machine.Part})
 	}
@@ -94,7 +99,8 @@ func (w *watcher) End(m *machine.Machine, path []machine.Choice) {
 	for _, pc := range w.Words.Whole() {
 		x.gap(rules.Gap{What: "elements of this access were not let take versions of different age", PC: pc})
 	}
-	for _, pc := range w.Words.Loose() {
+	d := &depending{x: x, words: w.Words, path: taken, tried: map[int]*alone{}}
+	for _, pc := range w.Words.Loose(x.Loose, d.on) {
 		if !slices.Contains(x.Loose, pc) {
 			x.Loose = append(x.Loose, pc)
 		}
@@ -155,15 +161,16 @@ func Explore(w *trial.Budget, l *trial.Subject, o Options) *Result {
 	x := &explorer{o: o, decides: lanes.Deciders(l.Program), seen: map[string]bool{}, plain: map[uint64]bool{}}
 	l = l.Executing()
 	over, why := w.Stop()
+	x.fork = func(o machine.Observer) *machine.Machine {
+		m := l.Machine(o, nil)
+		m.ShowMeetings()
+		if x.o.Begin != nil {
+			x.o.Begin(m)
+		}
+		return m
+	}
 	s := explore.NewSearch(&explore.Space{
-		Fork: func(o machine.Observer) *machine.Machine {
-			m := l.Machine(o, nil)
-			m.ShowMeetings()
-			if x.o.Begin != nil {
-				x.o.Begin(m)
-			}
-			return m
-		},
+		Fork: x.fork,
 		Watch: func() explore.Watcher {
 			c := l.Rules()
 			c.WeakFences = o.WeakFences

@@ -121,7 +121,7 @@ func (x *explorer) explore(start *machine.Machine, l Limits, stop func() bool) e
 			w := &watcher{explorer: x}
 			if !x.plain {
 				w.order = order.New(order.Config{Shape: start.Shape(), Executions: true})
-				w.words = coherence.NewRun(w.order, start.Program().HasBarriers())
+				w.words = coherence.NewRun(w.order, start.Program())
 			}
 			return w
 		},
@@ -154,7 +154,7 @@ func (w *watcher) End(m *machine.Machine, path []machine.Choice) {
 		w.races = true
 		return
 	}
-	w.loose = w.loose || !w.plain && len(w.words.Loose()) > 0
+	w.loose = w.loose || !w.plain && len(w.words.Loose(nil, nil)) > 0
 	w.end(m, explore.Schedule{Policy: explore.Latest, Prefix: path}.String())
 }
 

@@ -296,6 +296,12 @@ func (p *Program) Points() map[int32]bool { return p.flow.Points() }
 // synchronizing instruction does; -1 if there is none.
 func (p *Program) Reaches(from flow.Origin) int32 { return p.flow.Reaches(from) }
 
+// Fixed reports whether no value that is loaded decides which accesses a program makes.
+func (p *Program) Fixed() bool {
+	p.fixed.once.Do(func() { p.fixed.is = p.Reaches(flow.FromBuffers) < 0 })
+	return p.fixed.is
+}
+
 // ReachesBut is Reaches for launches in which some loads give addresses that tcgen05.alloc
 // wrote, and nothing else.
 func (p *Program) ReachesBut(from flow.Origin, addresses map[int32]bool) int32 {

@@ -54,6 +54,11 @@ type Program struct {
 		at           map[int32]bool
 		graphs, live sync.Map // by function, by place
 	}
+	// fixed: see Fixed.
+	fixed struct {
+		once sync.Once
+		is   bool
+	}
 	// fenceBehind: see FenceBehind.
 	fenceBehind struct {
 		once sync.Once

@@ -126,9 +126,10 @@ type Machine struct {
 	exhausted int32  // 1 + the PC of a test that reached the limit of GiveUps
 	circleAt  int64  // instructions after which a circle is searched for: circle.go
 	window    *window
+	rounds    map[int32]bool // instructions in loops that may be waits: round.go
 	versions  *versions      // of words, in an exploration of executions
 	pick      *Version       // that the next step takes
-	rounds    map[int32]bool // instructions in loops that may be waits: round.go
+	supply    *uint64        // what it finds there (Supply)
 
 	stopNow func() bool // StopWhen's
 	pace    int64       // work between two calls of it

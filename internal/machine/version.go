@@ -197,6 +197,9 @@ func (x *ctx) picked(w Word) (lo, hi uint64, ok bool) {
 	if !x.picks {
 		return 0, 0, false
 	}
+	if x.m.supply != nil {
+		return *x.m.supply, 0, true
+	}
 	list := x.m.current(w)
 	for i := range list {
 		if list[i].name == x.pick {

@@ -36,6 +36,9 @@ func (c *Control) Observe(m *machine.Machine, ev *machine.Event) {
 		if ev.Access&machine.Write != 0 {
 			e.Sem = machine.AcqRel
 		}
+		if c.executions && ev.Access == machine.Write {
+			e.Sem = machine.Release // it follows nothing: its place in coherence order is a choice
+		}
 	case machine.EvFence:
 		if c.executions && ev.Fence == machine.FenceMemory {
 			return

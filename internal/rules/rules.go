@@ -220,7 +220,7 @@ func NewJudge(c Config) *Judge {
 	j := &Judge{Config: c}
 	j.Order = order.New(order.Config{Shape: c.Shape, MustOnly: c.MustOnly, Executions: c.Executions, WeakFences: c.WeakFences, Equal: c.Equal, Ends: c.Ends, Round: c.Round, Looks: c.Looks, Strong: c.Strong, Pairs: c.Pairs, Unused: c.Unused, Invals: invalidates(c.Program)})
 	if c.Executions {
-		j.Words = coherence.NewRun(j.Order, c.Program.HasBarriers())
+		j.Words = coherence.NewRun(j.Order, c.Program)
 	}
 	return j
 }

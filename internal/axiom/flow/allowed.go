@@ -68,7 +68,7 @@ func (p *Program) each(most int, out *Outcomes, found func(*graph) bool) error {
 	if err != nil {
 		return err
 	}
-	x := &search{p: p, th: th, most: most, found: found}
+	x := &search{p: p, th: th, most: most, found: found, free: p.reasons}
 	x.run()
 	out.States, out.Cut = x.graph, x.cut
 	return x.err

@@ -25,12 +25,14 @@ func (g *graph) built() bool {
 }
 
 // Built is Allowed for executions that can be built one event after the other; loose reports
-// that there are others.
+// that there are others. Dependence is by what values do (thinair.go).
 func (p *Program) Built(most int) (out *Outcomes, loose bool, err error) {
+	q := *p
+	q.reasons = true
 	out = &Outcomes{Final: map[string]bool{}}
-	err = p.each(most, out, func(g *graph) bool {
+	err = q.each(most, out, func(g *graph) bool {
 		if !g.built() {
-			loose = true
+			loose = loose || !g.thin()
 			return true
 		}
 		if _, _, race := g.races(); race {

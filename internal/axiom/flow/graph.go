@@ -102,7 +102,7 @@ func (g *graph) observe() {
 			continue
 		}
 		for k := range e.words {
-			if w := e.src[k]; w >= 0 && g.morally(w, r) {
+			if w := e.src[k]; w >= 0 && (g.morally(w, r) || g.lacks(WithoutStrongObservation)) {
 				g.obs.add(w, r)
 			}
 		}
@@ -159,7 +159,7 @@ func (g *graph) meet(x, y *event) bool {
 	if x.met != y.met {
 		return false
 	}
-	return x.group == y.group && x.bar == y.bar && g.th[x.thread].meets(&g.th[y.thread], x.group)
+	return x.group == y.group && x.bar == y.bar && (g.th[x.thread].meets(&g.th[y.thread], x.group) || g.lacks(WithoutBarrierScope))
 }
 
 // synchronize adds the order between release patterns and acquire patterns (ISA 8.8,
@@ -175,7 +175,7 @@ func (g *graph) synchronize() {
 		}
 		for s := g.obs[w]; s != 0; s &= s - 1 {
 			r := trailing(s)
-			if !g.ev[r].strong || !g.ev[r].result {
+			if !g.ev[r].strong || !g.ev[r].result && !g.lacks(WithoutReductions) {
 				continue // 8.8, 8.11.1: a reduction's read forms no acquire pattern
 			}
 			last := g.acquires(r)
@@ -193,7 +193,7 @@ func (g *graph) synchronize() {
 // morallyEnds reports whether the first operation of a release pattern and the
 // last of an acquire pattern are morally strong.
 func (g *graph) morallyEnds(a, b int) bool {
-	return g.morally(a, b)
+	return g.morally(a, b) || g.lacks(WithoutStrongPatterns)
 }
 
 // releases returns the first events of the release patterns that end with strong write w.
@@ -370,7 +370,7 @@ func (x *search) judge(s *state) {
 	var sc relation
 	for a := range g.ev {
 		for b := range a {
-			if isSC(&g.ev[a]) && isSC(&g.ev[b]) && g.morally(a, b) && !g.lacks(WithoutFenceSC) {
+			if isSC(&g.ev[a]) && isSC(&g.ev[b]) && (g.morally(a, b) || g.lacks(WithoutStrongFences)) && !g.lacks(WithoutFenceSC) {
 				if g.ev[a].thread == g.ev[b].thread {
 					sc.add(b, a)
 				} else {

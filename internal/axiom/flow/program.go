@@ -21,6 +21,8 @@ type Program struct {
 	// litmus test has them.
 	Aliases []int
 	without Clause
+	// reasons: No-Thin-Air is by what values do (thinair.go).
+	reasons bool
 }
 
 // A Warp executes its steps with all of its 32 lanes. Warps count from 0 in their CTA.

@@ -104,7 +104,10 @@ func (s *state) know(e *expr) (uint32, bool) {
 	case e.b != nil:
 		a, ok := s.know(e.a)
 		b, ok2 := s.know(e.b)
-		return apply(e.op, a, b), ok && ok2
+		if !ok || !ok2 {
+			return s.masked(e)
+		}
+		return apply(e.op, a, b), true
 	case e.event == 0:
 		return e.c, true
 	}
@@ -315,7 +318,7 @@ func (s *state) combine(r int) bool {
 	var old, src [4]uint32
 	for k := range e.words {
 		v, ok := s.loaded(r, k)
-		if !ok {
+		if !ok && !(s.p.reasons && e.op == Exch) {
 			return false
 		}
 		old[k] = v

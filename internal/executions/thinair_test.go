@@ -1,0 +1,75 @@
+package executions_test
+
+import (
+	"testing"
+
+	"muster/internal/axiom"
+	"muster/internal/axiom/flow"
+)
+
+// TestThinAir holds No-Thin-Air (8.10.4) to what its text says: load buffering is named where the
+// ways from the reads to the writes are no dependences, and where they are it is not.
+func TestThinAir(t *testing.T) {
+	load := func(at uint32) flow.Instr {
+		return flow.Instr{Kind: flow.Load, Sem: axiom.Relaxed, Scope: axiom.GPU, At: flow.V(at), Dst: []int{0}}
+	}
+	store := func(at uint32, v flow.Value) flow.Instr {
+		return flow.Instr{Kind: flow.Store, Sem: axiom.Relaxed, Scope: axiom.GPU, At: flow.V(at), Src: []flow.Value{v}}
+	}
+	atom := func(op flow.Op, at uint32) flow.Instr {
+		return flow.Instr{Kind: flow.Atom, Op: op, Sem: axiom.Relaxed, Scope: axiom.GPU, At: flow.V(at), Dst: []int{1}, Src: []flow.Value{flow.V(1)}}
+	}
+	move := func(op flow.Op, b flow.Value) flow.Instr {
+		return flow.Instr{Kind: flow.Move, Op: op, Dst: []int{1}, Src: []flow.Value{flow.R(0), b}}
+	}
+	when := func(body, other []flow.Instr) flow.Instr {
+		return flow.Instr{Kind: flow.If, Cmp: flow.Ne, Src: []flow.Value{flow.R(0), flow.V(0)}, Body: body, Else: other}
+	}
+	one := flow.V(1)
+	list := func(in ...flow.Instr) []flow.Instr { return in }
+	plain := list(load(1), store(0, one))
+	data := list(load(1), store(0, flow.R(0)))
+	for _, c := range []struct {
+		name  string
+		a, b  []flow.Instr
+		named bool
+	}{
+		{"no dependence", list(load(0), store(1, one)), plain, true},
+		{"data", list(load(0), store(1, flow.R(0))), data, false},
+		{"data in one thread", list(load(0), store(1, flow.R(0))), plain, true},
+		{"control", list(load(0), when(list(store(1, one)), nil)), data, false},
+		{"control in one thread", list(load(0), when(list(store(1, one)), nil)), plain, true},
+		{"ways that do the same", list(load(0), when(list(store(1, one)), list(store(1, one)))), data, true},
+		{"ways that store something else", list(load(0), when(list(store(1, one)), list(store(1, flow.V(2))))), data, false},
+		{"behind the branch", list(load(0), when(list(store(2, one)), nil), store(1, one)), data, true},
+		{"x ^ x", list(load(0), move(flow.Xor, flow.R(0)), store(1, flow.Value{Const: 1, Reg: 2})), data, true},
+		{"x & 0", list(load(0), move(flow.And, flow.V(0)), store(1, flow.Value{Const: 1, Reg: 2})), data, true},
+		{"x * 0", list(load(0), move(flow.Mul, flow.V(0)), store(1, flow.Value{Const: 1, Reg: 2})), data, true},
+		{"x & 1", list(load(0), move(flow.And, flow.V(1)), store(1, flow.Value{Const: 1, Reg: 2})), data, false},
+		{"x + 1", list(load(0), move(flow.Add, flow.V(1)), store(1, flow.R(1))), data, false},
+		{"address", list(load(0), flow.Instr{Kind: flow.Store, Sem: axiom.Relaxed, Scope: axiom.GPU, At: flow.Value{Const: 1, Reg: 1}, Src: []flow.Value{one}}), data, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			p := &flow.Program{Words: 32, CTAs: 2, Warps: []flow.Warp{{CTA: 0, Steps: segment(c.a)}, {CTA: 1, Steps: segment(c.b)}}}
+			got := compare(t, p, 0)
+			if got.wrong != "" || got.left != "" {
+				t.Errorf("%s%s", got.wrong, got.left)
+			}
+			if got.races || got.buffers != c.named || got.named != c.named {
+				t.Errorf("races %v, by the axioms %v, named %v", got.races, got.buffers, got.named)
+			}
+		})
+	}
+	t.Run("an atomic operation in between", func(t *testing.T) {
+		for op, named := range map[flow.Op]bool{flow.Add: false, flow.Exch: true} {
+			p := &flow.Program{Words: 32, CTAs: 3, Warps: []flow.Warp{
+				{CTA: 0, Steps: segment(list(load(0), store(1, flow.R(0))))},
+				{CTA: 1, Steps: segment(list(atom(op, 1)))},
+				{CTA: 2, Steps: segment(data)},
+			}}
+			if got := compare(t, p, 0); got.wrong != "" || got.buffers != named || got.named != named {
+				t.Errorf("%v: by the axioms %v, named %v: %s", op, got.buffers, got.named, got.wrong)
+			}
+		}
+	})
+}
