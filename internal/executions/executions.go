@@ -88,9 +88,6 @@ func (w *watcher) End(m *machine.Machine, path []machine.Choice) {
 	if w.Words.Over() {
 		x.gap(rules.Gap{What: "a run has more strong accesses than are followed", PC: -1})
 	}
-	for _, pc := range w.Words.Whole() {
-		x.gap(rules.Gap{What: "elements of this access were not let take versions of different age", PC: pc})
-	}
 	for _, pc := range w.Words.Loose() {
 		if !slices.Contains(x.Loose, pc) {
 			x.Loose = append(x.Loose, pc)

@@ -126,7 +126,7 @@ type Machine struct {
 	circleAt  int64  // instructions after which a circle is searched for: circle.go
 	window    *window
 	versions  *versions // of words, in an exploration of executions
-	pick      *Version  // that the next step takes
+	took      []Version // that the access of the next step takes
 
 	stopNow func() bool // StopWhen's
 	pace    int64       // work between two calls of it
