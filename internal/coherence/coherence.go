@@ -38,7 +38,6 @@ type Run struct {
 	nodes   []node
 	loose   []int32
 	buffer  []buffering
-	whole   []int32
 	// fixed: no value that is loaded decides which accesses there are.
 	fixed bool
 	stale *Stale
@@ -81,7 +80,7 @@ type read struct {
 	behind []machine.Version
 }
 
-// A node is a strong access of a lane.
+// A node is a strong access of a lane to a word.
 type node struct {
 	Access
 	control order.Moment
@@ -91,6 +90,8 @@ type node struct {
 	writes  bool
 	of      machine.Version // that it reads
 	fences  []uint32        // of each fence.sc, the lanes that precede it in base causality order
+	first   int             // the node of the first word of the same access, to several words
+	whole   bool            // an interleaving has all nodes of the access at once
 }
 
 // An Access is a strong access of a lane to a word.
@@ -156,9 +157,6 @@ func (r *Run) access(m *machine.Machine, ev *machine.Event, lane int) {
 			return
 		}
 	}
-	if ev.Whole > 0 && i > 0 && !r.known(&w.versions[i], ev.CTA, ev.Warp, lane) && !slices.Contains(r.whole, ev.PC) {
-		r.whole = append(r.whole, ev.PC)
-	}
 	n := r.enter(ev, lane, w)
 	if i < len(w.versions)-1 && r.stale == nil {
 		r.stale = &Stale{Access: r.nodes[n].Access, Writes: ev.Access == machine.Write, Took: r.made(&w.versions[i]), Over: r.made(&w.versions[i+1])}
@@ -209,26 +207,34 @@ func (r *Run) made(v *version) Access {
 	return r.nodes[v.node].Access
 }
 
-// enter adds the node of an access.
+// enter adds the node of an access. The words of one access are in no order (ISA 8.2.4, 8.2.5). In
+// an interleaving a load or a store has all of them at once; an atomic operation has not, for it is
+// atomic for each word alone (9.7.13.6).
 func (r *Run) enter(ev *machine.Event, lane int, w *word) int {
-	n := node{from: -1, Access: Access{ev.PC, ev.CTA, ev.Warp, int8(lane), w.at}, control: r.control.Order.Moment(ev, 1<<lane)}
+	at := len(r.nodes)
+	n := node{from: -1, Access: Access{ev.PC, ev.CTA, ev.Warp, int8(lane), w.at}, control: r.control.Order.Moment(ev, 1<<lane), first: at}
+	if ev.Whole > 0 {
+		n.whole = ev.Access&machine.Update == 0
+		for i := at - 1; !ev.First && i >= 0; i-- {
+			if o := &r.nodes[i]; o.CTA == ev.CTA && o.Warp == ev.Warp && o.Lane == int8(lane) {
+				n.first = o.first
+				break
+			}
+		}
+	}
 	for i := range r.nodes {
-		if r.controls(ev, lane, r.nodes[i].control) {
+		if r.nodes[i].first != n.first && r.controls(ev, lane, r.nodes[i].control) {
 			n.after = append(n.after, i)
 		}
 	}
 	r.nodes = append(r.nodes, n)
-	return len(r.nodes) - 1
+	return at
 }
 
 // controls reports whether a moment precedes what a lane is about to do, for any reason.
 func (r *Run) controls(ev *machine.Event, lane int, of order.Moment) bool {
 	return r.control.Order.Known(ev.CTA, ev.Warp, lane, of) != 0
 }
-
-// Whole returns the vector accesses, and those of packed types, of which an element could have
-// taken an older version: elements are not let differ.
-func (r *Run) Whole() []int32 { return r.whole }
 
 // Over reports that there were more strong accesses than are followed.
 func (r *Run) Over() bool { return r.over }
@@ -246,22 +252,27 @@ func (r *Run) Stale() *Stale {
 func (r *Run) sequential() bool {
 	n := len(r.nodes)
 	next := make([][]int, n)
+	edge := func(a, b int) {
+		if a, b = r.step(a), r.step(b); a != b {
+			next[a] = append(next[a], b)
+		}
+	}
 	for i := range r.nodes {
 		for _, k := range r.nodes[i].after {
-			next[k] = append(next[k], i)
+			edge(k, i)
 		}
 	}
 	for _, w := range r.list {
 		for i := 1; i < len(w.versions); i++ {
 			if a, b := w.versions[i-1].node, w.versions[i].node; a >= 0 && b >= 0 {
-				next[a] = append(next[a], b)
+				edge(a, b)
 			}
 		}
 		for k := range w.reads {
 			d := &w.reads[k]
 			for i := range w.versions[:len(w.versions)-1] {
-				if b := w.versions[i+1].node; w.versions[i].name == d.of && b >= 0 && b != d.node {
-					next[d.node] = append(next[d.node], b)
+				if b := w.versions[i+1].node; w.versions[i].name == d.of && b >= 0 {
+					edge(d.node, b)
 				}
 			}
 		}
@@ -292,6 +303,14 @@ func (r *Run) sequential() bool {
 	return gone == n
 }
 
+// step returns the node that stands for one in an interleaving.
+func (r *Run) step(n int) int {
+	if r.nodes[n].whole {
+		return r.nodes[n].first
+	}
+	return n
+}
+
 // agree drops versions that the machine has dropped, since a weak operation wrote the word.
 func (w *word) agree(names []machine.Version) {
 	if len(names) == 0 {
@@ -318,12 +337,26 @@ func (r *Run) Allows(m *machine.Machine, c machine.Choice) bool {
 	if c.Kind != machine.Pick {
 		return true
 	}
-	at, _, ok := m.WordOf(c)
+	words, took := m.WordsOf(c), c.Picked()
+	for i, at := range words {
+		if !r.open(m, c, at, took[i]) {
+			return false
+		}
+	}
+	return len(words) > 0
+}
+
+// open reports whether causality order leaves it open that the lane of a choice takes a version of
+// a word.
+func (r *Run) open(m *machine.Machine, c machine.Choice, at machine.Word, took machine.Version) bool {
+	if took == m.Last(at) {
+		return true
+	}
 	w := r.words[at]
-	if !ok || w == nil {
+	if w == nil {
 		return false
 	}
-	i := slices.IndexFunc(w.versions, func(v version) bool { return v.name == machine.Version(c.Op) })
+	i := slices.IndexFunc(w.versions, func(v version) bool { return v.name == took })
 	if i < 0 {
 		return false
 	}

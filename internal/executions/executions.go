@@ -96,9 +96,6 @@ func (w *watcher) End(m *machine.Machine, path []machine.Choice) {
 	if w.Words.Over() {
 		x.gap(rules.Gap{What: "a run has more strong accesses than are followed", PC: -1})
 	}
-	for _, pc := range w.Words.Whole() {
-		x.gap(rules.Gap{What: "elements of this access were not let take versions of different age", PC: pc})
-	}
 	d := &depending{x: x, words: w.Words, path: taken, tried: map[int]*alone{}}
 	for _, pc := range w.Words.Loose(x.Loose, d.on) {
 		if !slices.Contains(x.Loose, pc) {

@@ -1,6 +1,7 @@
 package explore
 
 import (
+	"fmt"
 	"math/bits"
 	"slices"
 
@@ -27,7 +28,8 @@ import (
 // write that comes later, and for no other (step.woken).
 
 // ways lists the choices of a state, of an exploration of executions those that the axioms
-// allow. There a choice that takes the last version has its name in Op, too.
+// allow. There a choice that takes the last version has its name in Op, too. An access to several
+// words, which are in no order, takes a version of each, whatever it takes of the others.
 func (s *Search) ways(m *machine.Machine, w Watcher) []machine.Choice {
 	list := slices.DeleteFunc(ways(m), m.Round)
 	if s.space.Allows == nil {
@@ -39,14 +41,19 @@ func (s *Search) ways(m *machine.Machine, w Watcher) []machine.Choice {
 			continue
 		}
 		if c.Kind == machine.Run || c.Kind == machine.Alone {
-			if at, _, ok := m.WordOf(c); ok {
-				c.Op = int64(m.Last(at))
-			}
+			c = m.Named(c)
 		}
 		out = append(out, c)
 	}
-	return out
+	more, ok := m.Mixed(out, maxMixed)
+	if !ok {
+		s.count.Why = fmt.Sprintf("an access to several words has more than %d choices of their versions", maxMixed)
+	}
+	return append(out, more...)
 }
+
+// maxMixed bounds the choices of one access to several words, each with its own version.
+const maxMixed = 4096
 
 // take takes a choice at the state; the other open ones of its process come next.
 func (n *node) take(c machine.Choice) {
@@ -62,7 +69,7 @@ func (n *node) take(c machine.Choice) {
 // version that was not there then.
 func (n *node) open(c machine.Choice) bool {
 	for _, q := range n.sleep {
-		if process(q.choice) == process(c) && !(takesWord(c) && slices.Contains(q.woken, machine.Version(c.Op))) {
+		if process(q.choice) == process(c) && !(takesWord(c) && c.TakesAny(q.woken)) {
 			return false
 		}
 	}
@@ -101,20 +108,18 @@ func (s *step) wakes(q *step) (made []machine.Version, all bool) {
 	if s.dependent(q) {
 		return nil, true
 	}
-	gets := 0
 	for i := range q.accesses {
 		r := &q.accesses[i]
 		if !r.word || !r.gets {
 			continue
 		}
-		gets++
 		for k := range s.accesses {
 			if w := &s.accesses[k]; w.word && w.puts && w.mem == r.mem && w.lo == r.lo && w.hi == r.hi {
 				made = append(made, w.made)
 			}
 		}
 	}
-	return made, len(made) > 0 && gets > 1
+	return made, false
 }
 
 // word relates a step's access of a word to an earlier one.

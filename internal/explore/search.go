@@ -313,7 +313,7 @@ func (s *Search) run(stop func() bool) bool {
 		case machine.Start:
 			path[i].CTA = s.steps[i].first
 		case machine.Run, machine.Alone:
-			path[i].Op = 0
+			path[i].Op, path[i].Rest = 0, ""
 		}
 	}
 	c.step = nil

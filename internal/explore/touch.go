@@ -102,7 +102,7 @@ func (a *touch) dependent(b *touch) bool {
 	}
 	switch a.object {
 	case bytes:
-		if a.word && b.word {
+		if a.word && b.word && a.lo == b.lo && a.hi == b.hi {
 			return false // see execution.go
 		}
 		return a.lo < b.hi && b.lo < a.hi && (a.role != reads || b.role != reads) && !a.commutes(b)

@@ -273,7 +273,7 @@ func (a *arrow) held(c machine.Choice) {
 func process(c machine.Choice) machine.Choice {
 	switch c.Kind {
 	case machine.GiveUp, machine.Alone, machine.Run, machine.Pick:
-		c.Kind, c.Op = machine.Run, 0
+		c.Kind, c.Op, c.Rest = machine.Run, 0, ""
 	}
 	return c
 }

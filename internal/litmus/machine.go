@@ -150,7 +150,7 @@ func (w *watcher) Observe(m *machine.Machine, ev *machine.Event) {
 }
 
 func (w *watcher) End(m *machine.Machine, path []machine.Choice) {
-	if !w.plain && (w.order.Found() > 0 || len(w.words.Whole()) > 0) {
+	if !w.plain && (w.order.Found() > 0) {
 		w.races = true
 		return
 	}

@@ -259,7 +259,9 @@ func (x *ctx) perform(a *access, at where, row bool) {
 		x.reaches(a, at, true)
 		return
 	}
-	if !x.picks || !x.loadVersion(a, at) {
+	if x.took != nil {
+		x.loadVersions(a, at)
+	} else {
 		x.load(a, at, row)
 	}
 	if u := x.m.undefined(); u != nil {
@@ -339,7 +341,8 @@ func (x *ctx) accessEvent(a *access, at where, row bool) {
 	ev.SemDefaulted, ev.ScopeDefaulted = a.semDefaulted, a.scopeDefaulted
 	ev.Mem, ev.Size, ev.Addr, ev.Init = at.mem, a.size, &m.addr, at.mask
 	ev.Val, ev.storing, ev.by, ev.Part, ev.Whole = nil, nil, x, 0, 0
-	ev.Picks, ev.Pick = x.picks, x.pick
+	ev.took, ev.First = x.took, false
+	ev.Pick, ev.Picks = x.takes(0)
 	if ev.Fails = x.failsToSwap(a, at); ev.Fails {
 		ev.Access = Read
 	}
@@ -381,13 +384,22 @@ func (x *ctx) partEvents(a *access, at where, part int32) {
 	whole := m.addr
 	ev := &m.ev
 	ev.Size, ev.Whole, ev.Row = part, a.size, false
+	ev.First = true
 	for n := int32(0); n < a.size/part; n++ {
+		if a.sinks(n*part, part) {
+			for i := range m.addr {
+				m.addr[i] += uint64(part)
+			}
+			continue
+		}
 		ev.Part = n * part
+		ev.Pick, ev.Picks = x.takes(n)
 		if a.acc&(Read|Update) != 0 {
 			ev.Init = x.initialized(at, false, part)
 		}
 		ev.Val = nil
 		m.cfg.Observer.Observe(m, ev)
+		ev.First = false
 		for i := range m.addr {
 			m.addr[i] += uint64(part)
 		}
@@ -564,12 +576,12 @@ func (x *ctx) polled(a *access, at where) {
 	if x.m.versions != nil {
 		regs = x.m.stateHash(x)
 	}
+	n := x.grain(a)
 	for k := at.mask; k != 0; k &= k - 1 {
 		i := bits.TrailingZeros32(k) & 31
-		for o := int32(0); o < a.size; o += 8 {
-			n := min(a.size-o, 8)
+		for o := int32(0); o < a.size; o += n {
 			adr := x.m.addr[i] + uint64(o)
-			x.s.note(await{pc: x.s.pc, mem: at.mem, addr: adr, size: n, val: x.saw(a, at, i, o), ver: x.pick, regs: regs, lanes: at.mask})
+			x.s.note(await{pc: x.s.pc, mem: at.mem, addr: adr, size: min(a.size-o, n), val: x.saw(a, at, i, o), ver: x.sawVersion(a, at, i, o), regs: regs, lanes: at.mask})
 		}
 	}
 }

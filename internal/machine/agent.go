@@ -22,6 +22,9 @@ func (m *Machine) Offers(c Choice) bool {
 		}
 		w := m.ctas[c.CTA].warps[c.Warp]
 		s := w.find(c.Lane)
+		if s != nil && c.Rest != "" {
+			return m.mayPick(c)
+		}
 		return s != nil && slices.Contains(m.picks(w, s, nil), c)
 	case Part, Lead:
 		return m.stop == nil

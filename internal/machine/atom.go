@@ -224,7 +224,7 @@ func visitAtom(x *ctx, in *instr, mask uint32) verdict {
 func (x *ctx) atomLane(in *instr, a *access, at where, l int) bool {
 	r, owner := at.r, x.m.owner
 	off := x.m.addr[l] - r.base
-	changed := false
+	changed, wrote := false, false
 	for e := int32(0); e < a.n; e++ {
 		o := off + uint64(e*a.elem)
 		if at.mem != Global {
@@ -239,10 +239,7 @@ func (x *ctx) atomLane(in *instr, a *access, at where, l int) bool {
 		} else {
 			old.lo = r.load(o, a.elem)
 		}
-		word := Word{at.mem, x.m.addr[l] + uint64(e*a.elem), a.elem}
-		if lo, hi, ok := x.picked(word); ok {
-			old = wideValue{lo, hi}
-		}
+		old = x.taken(a, at, l, e, old)
 		var was [2]shade
 		u := x.m.undefined()
 		if u != nil {
@@ -267,8 +264,9 @@ func (x *ctx) atomLane(in *instr, a *access, at where, l int) bool {
 		switch kept := x.m.versioned(a); {
 		case kept && a.atom == atomCas && old != b: // a read (ISA 8.4)
 			now = old
-		case kept && !x.addVersion(word, l, now.lo, now.hi, true):
-			// memory holds a later version
+		case kept:
+			x.updateWords(a, at, l, e, now)
+			wrote = true
 		case a.t == b128:
 			r.store(o, 8, now.lo, owner)
 			r.store(o+8, 8, now.hi, owner)
@@ -282,6 +280,9 @@ func (x *ctx) atomLane(in *instr, a *access, at where, l int) bool {
 		if a.acc&Read != 0 {
 			x.setValue(a.regs[a.n+e], a.t, l, old)
 		}
+	}
+	if wrote {
+		x.wrote(l, a.size/x.part(a))
 	}
 	return changed
 }

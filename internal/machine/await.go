@@ -126,22 +126,26 @@ func (m *Machine) polling(x *ctx, in *instr) bool {
 	x.addressesOf(acc, &m.addr)
 	for l := range lanesOf(x.s.mask) {
 		mem, addr, ok := x.resolve(acc.space, m.addr[l])
-		if !ok || !m.failedStill(x.s, mem, addr) {
+		if !ok || !m.failedStill(x.s, mem, addr, acc.size) {
 			return false
 		}
 	}
 	return true
 }
 
-// failedStill reports whether a read of memory at the split's PC, on that address, is
+// failedStill reports whether a read of memory at the split's PC, on those bytes, is
 // among its failed tests, and the value is the same.
-func (m *Machine) failedStill(s *split, mem MemID, addr uint64) bool {
+func (m *Machine) failedStill(s *split, mem MemID, addr uint64, size int32) bool {
+	found := false
 	for i := range s.awaits {
-		if a := &s.awaits[i]; a.pc == s.pc && a.mem == mem && a.addr == addr {
-			return !m.changed(a)
+		if a := &s.awaits[i]; a.pc == s.pc && a.mem == mem && a.size > 0 && a.addr-addr < uint64(size) {
+			if m.changed(a) {
+				return false
+			}
+			found = true
 		}
 	}
-	return false
+	return found
 }
 
 // mayGiveUp reports whether GiveUp could take a waiting split to a new state: it

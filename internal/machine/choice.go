@@ -17,6 +17,9 @@ type Choice struct {
 	Warp int32
 	Lane int8  // lowest lane of the split
 	Op   int64 // the operation, for Milestone and Refuse; the Version, for Pick
+	// Rest holds the versions of the words after the first, for Pick of an access to several: see
+	// Picked.
+	Rest string
 }
 
 // A ChoiceKind says what a Choice does.
@@ -40,7 +43,8 @@ const (
 	// are no unit (ISA 3.2).
 	Alone
 	// Pick is Alone, or Run of one lane, where the access reads the version that Op names, or
-	// follows it in coherence order, and not the last: see version.go.
+	// follows it in coherence order, and not the last: see version.go. Of several words, one for
+	// each of them.
 	Pick
 	// Part makes lanes that diverge reconverge, from here on, only where they wait for
 	// each other: see KeepApart. It is possible in every state, and Enabled never lists
@@ -64,7 +68,7 @@ func (c Choice) String() string {
 	case Alone:
 		return fmt.Sprintf("a%d.%d.%d", c.CTA, c.Warp, c.Lane)
 	case Pick:
-		return fmt.Sprintf("o%d.%d.%d<%s", c.CTA, c.Warp, c.Lane, Version(c.Op))
+		return fmt.Sprintf("o%d.%d.%d<%s", c.CTA, c.Warp, c.Lane, pickText(c.Picked()))
 	case Milestone:
 		return fmt.Sprintf("m%d", c.Op)
 	case Refuse:
@@ -120,7 +124,7 @@ func (m *Machine) Step(c Choice) {
 			s = w.alone(s, c.Lane)
 		case Pick:
 			s = w.alone(s, c.Lane)
-			m.pick = (*Version)(&c.Op)
+			m.took = c.Picked()
 		}
 		m.step(w, s, c.Kind == GiveUp)
 	}
@@ -373,9 +377,10 @@ func ParseChoice(text string) (Choice, error) {
 		if _, err = fmt.Sscanf(place, "%d.%d.%d", &c.CTA, &c.Warp, &c.Lane); err != nil || !found {
 			return c, bad
 		}
-		var v Version
-		v, err = parseVersion(of)
-		c.Op = int64(v)
+		var list []Version
+		if list, err = parsePicks(of); err == nil {
+			c = c.taking(list)
+		}
 	case 'm', 'n':
 		if c.Kind = Milestone; text[0] == 'n' {
 			c.Kind = Refuse

@@ -166,8 +166,8 @@ func (x *ctx) look(a *access, at where) {
 		return
 	}
 	for l := range lanesOf(at.mask) {
-		for o := int32(0); o < a.size; o += 8 {
-			n := min(a.size-o, 8)
+		for o, n := int32(0), x.grain(a); o < a.size; o += n {
+			n := min(a.size-o, n)
 			adr := x.m.addr[l] + uint64(o)
 			x.s.looked(await{pc: x.s.pc, mem: at.mem, addr: adr, size: n, val: x.saw(a, at, l, o), lanes: at.mask})
 		}

@@ -451,9 +451,11 @@ type Event struct {
 	PC    int32
 	Mem   MemID
 	Size  int32 // bytes a lane
-	// Picks: the lane takes the version Pick of its word, and not the last (version.go).
+	// Picks: the lane takes the version Pick of its word, and not the last (version.go); took
+	// holds those of all words of its access.
 	Picks bool
 	Pick  Version
+	took  []Version
 	// Fails: a compare-and-swap that fails, where versions are kept.
 	Fails bool
 	Span  Span
@@ -470,7 +472,9 @@ type Event struct {
 	// Part is the offset of this event's bytes in those of each lane: not 0 for the later
 	// elements of a strong access, which has one event for each. Whole is then the
 	// instruction's bytes a lane, and 0 for other accesses.
+	// First: it is the first of these events.
 	Part, Whole int32
+	First       bool
 	// Val holds what a store writes in words of 8 bytes, low bytes first:
 	// word k of lane l is Val[k][l]. It is nil for other accesses.
 	Val [][32]uint64

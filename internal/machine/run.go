@@ -43,9 +43,8 @@ type ctx struct {
 	// idle: the instruction has no effect on others, and what it returned is
 	// recorded in the split's turn (look), or was known before.
 	idle bool
-	// picks: the access takes a version of its word other than the last, pick.
-	picks bool
-	pick  Version
+	// took is the versions that an access takes of its words; nil: the last of each.
+	took []Version
 }
 
 // w32 and w64 return a register's row, a32 and a64 a source's: a register or
@@ -88,7 +87,7 @@ func (m *Machine) enter(w *warp, s *split) *ctx {
 	x.m, x.c, x.w, x.s = m, m.ctas[w.cta], w, s
 	x.r32, x.r64, x.p = w.r32[s.base32:], w.r64[s.base64:], w.p[s.basep:]
 	x.k32, x.k64 = m.prog.k32, m.prog.k64
-	x.giveUp, x.quiet, x.idle, x.picks, x.pick = false, false, false, false, Initial
+	x.giveUp, x.quiet, x.idle, x.took = false, false, false, nil
 	return x
 }
 
@@ -394,9 +393,7 @@ func (m *Machine) step(w *warp, s *split, giveUp bool) {
 	x := m.enter(w, s)
 	s.asleep = asleep{}
 	x.giveUp = giveUp
-	if m.pick != nil {
-		x.picks, x.pick, m.pick = true, *m.pick, nil
-	}
+	x.took, m.took = m.took, nil
 	if len(m.rounds) > 0 {
 		x.c.round.wake()
 		w.round.wake()

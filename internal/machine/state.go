@@ -128,7 +128,7 @@ type Machine struct {
 	window    *window
 	rounds    map[int32]bool // instructions in loops that may be waits: round.go
 	versions  *versions      // of words, in an exploration of executions
-	pick      *Version       // that the next step takes
+	took      []Version      // that the access of the next step takes
 	supply    *uint64        // what it finds there (Supply)
 
 	stopNow func() bool // StopWhen's

@@ -13,8 +13,9 @@ import (
 // the axioms of 8.10 leave that open. A machine that keeps versions holds, beside memory, what
 // strong operations wrote to each word, in coherence order; the last of them is what memory
 // holds. The choice Pick names the version that an access reads, or that it follows: any other
-// access takes the last. The machine offers all versions; which of them the axioms allow is
-// for others to say (package coherence).
+// access takes the last. An access to several words takes a version of each (version_words.go).
+// The machine offers all versions; which of them the axioms allow is for others to say (package
+// coherence).
 
 // A Version names one write of a word: the lane that made it, and which one of that lane's
 // strong writes it is. Initial is what strong operations found: the contents at the beginning,
@@ -71,8 +72,8 @@ func parseVersion(text string) (v Version, err error) {
 	return version(cta, warp, int(lane), uint32(turn)), nil
 }
 
-// A Word is what one strong access of the memory model touches: a scalar, or an element of a
-// vector (ISA 8.2.4).
+// A Word is what one strong access of the memory model touches: a scalar, an element of a
+// vector (ISA 8.2.4), or half of a packed value (8.2.5).
 type Word struct {
 	Mem  MemID
 	Addr uint64
@@ -165,9 +166,9 @@ func (m *Machine) versioned(a *access) bool {
 	return m.versions != nil && a.sem != Weak && a.proxy == Generic && a.space != spLocal && a.space != spConst && a.space != spParam
 }
 
-// addVersion adds a version that a lane wrote, last or after the one picked, and reports whether
-// memory holds it now.
-func (x *ctx) addVersion(w Word, l int, lo, hi uint64, update bool) (last bool) {
+// addVersion adds a version of word n of a lane's access, last or after the one that it takes, and
+// reports whether memory holds it now.
+func (x *ctx) addVersion(w Word, n int32, l int, v wideValue, update bool) (last bool) {
 	m := x.m
 	list := m.current(w)
 	if len(list) == 0 {
@@ -175,12 +176,10 @@ func (x *ctx) addVersion(w Word, l int, lo, hi uint64, update bool) (last bool) 
 		list = []written{{name: Initial, lo: was, hi: wasHi}}
 	}
 	who := lanePlace{x.w.cta, x.w.index, l}
-	turn := m.versions.turns[who]
-	m.versions.turns[who] = turn + 1
 	at := len(list)
-	if x.picks {
+	if took, ok := x.takes(n); ok {
 		for i := range list {
-			if list[i].name == x.pick {
+			if list[i].name == took {
 				at = i + 1
 			}
 		}
@@ -188,56 +187,66 @@ func (x *ctx) addVersion(w Word, l int, lo, hi uint64, update bool) (last bool) 
 	if last = at == len(list); !last {
 		m.versions.shuffled[w] = true
 	}
-	m.versions.words[w] = slices.Insert(list, at, written{version(who.cta, who.warp, l, turn), lo, hi, update})
+	name := version(who.cta, who.warp, l, m.versions.turns[who]+uint32(n))
+	m.versions.words[w] = slices.Insert(list, at, written{name, v.lo, v.hi, update})
 	return last
 }
 
-// picked returns the value of the version that a read picks.
-func (x *ctx) picked(w Word) (lo, hi uint64, ok bool) {
-	if !x.picks {
-		return 0, 0, false
+// wrote ends a lane's strong write of n words, whose versions have their names in the order of the
+// words.
+func (x *ctx) wrote(l int, n int32) {
+	x.m.versions.turns[lanePlace{x.w.cta, x.w.index, l}] += uint32(n)
+}
+
+// takes returns the version that the access takes of word n; false: the last.
+func (x *ctx) takes(n int32) (Version, bool) {
+	if int(n) >= len(x.took) {
+		return Initial, false
+	}
+	return x.took[n], true
+}
+
+// picked returns the value of the version that a read takes of word n, if it names one.
+func (x *ctx) picked(w Word, n int32) (v wideValue, ok bool) {
+	took, ok := x.takes(n)
+	if !ok {
+		return v, false
 	}
 	if x.m.supply != nil {
-		return *x.m.supply, 0, true
+		return wideValue{*x.m.supply, 0}, true
 	}
 	list := x.m.current(w)
 	for i := range list {
-		if list[i].name == x.pick {
+		if list[i].name == took {
 			if i < len(list)-1 {
 				x.m.versions.shuffled[w] = true
 			}
-			return list[i].lo, list[i].hi, true
+			return wideValue{list[i].lo, list[i].hi}, true
 		}
 	}
-	return 0, 0, false
+	return v, false
 }
 
-// saw returns what a lane read of its word from byte o on, 8 bytes at most. If that is an older
-// version, the lane may read the newer one when it comes here again.
-func (x *ctx) saw(a *access, at where, l int, o int32) uint64 {
-	if lo, hi, ok := x.picked(Word{at.mem, x.m.addr[l], a.size}); ok {
-		if o > 0 {
-			return hi
-		}
-		return lo
-	}
-	return at.r.load(x.m.addr[l]+uint64(o)-at.r.base, min(a.size-o, 8))
-}
-
-// picks appends the choices of a lane of a split that stands before a strong access of one
-// word: the versions of the word other than the last that it could read, or follow. A
-// read-modify-write follows the one that it reads at once, so none that another one has read; and
-// no write comes between such a pair. Of a wait in a loop, those that end it.
+// picks appends the choices of the lanes of a split that stands before a strong access: the
+// versions of the word other than the last that it could read, or follow. A read-modify-write
+// follows the one that it reads at once, so none that another one has read; and no write comes
+// between such a pair. Of a wait in a loop, those that end it.
 func (m *Machine) picks(w *warp, s *split, buf []Choice) []Choice {
 	if m.versions == nil || s.state != atPoint {
 		return buf
 	}
 	in := &m.prog.code[s.pc]
 	a, ok := in.x.(*access)
-	if !ok || in.class != visible || !m.versioned(a) || a.n != 1 || a.t.packed() {
+	if !ok || in.class != visible || !m.versioned(a) {
 		return buf
 	}
 	x := m.enter(w, s)
+	if x.part(a) < a.size {
+		for l := range lanesOf(s.mask) {
+			buf = m.picksOfWords(Choice{Kind: Pick, CTA: w.cta, Warp: w.index, Lane: int8(l)}, buf)
+		}
+		return buf
+	}
 	x.addressesOf(a, &m.addr)
 	addr := m.addr
 	poll := m.prog.Polls()[s.pc]
@@ -272,11 +281,11 @@ func (x *ctx) failsToSwap(a *access, at where) bool {
 	}
 	l := lowest(at.mask)
 	w := Word{at.mem, x.m.addr[l], a.elem}
-	lo, hi, ok := x.picked(w)
+	v, ok := x.picked(w, 0)
 	if !ok {
-		lo, hi = x.m.contents(w)
+		v.lo, v.hi = x.m.contents(w)
 	}
-	return x.value(a.regs[0], a.t, l) != wideValue{lo, hi}
+	return x.value(a.regs[0], a.t, l) != v
 }
 
 // by reports whether a lane wrote a version: an update that leaves what it finds, in a loop, reads
@@ -302,30 +311,6 @@ func (x *ctx) comparesUnequal(in *instr, a *access, v *written, l int) bool {
 	return x.value(a.regs[0], a.t, l) != wideValue{v.lo, v.hi}
 }
 
-// WordOf returns the word that the lane of a choice is about to access by a strong operation
-// whose versions are kept, and what it does there.
-func (m *Machine) WordOf(c Choice) (word Word, does Access, ok bool) {
-	if m.versions == nil || c.Kind != Run && c.Kind != Alone && c.Kind != Pick {
-		return Word{}, 0, false
-	}
-	w := m.ctas[c.CTA].warps[c.Warp]
-	s := w.find(c.Lane)
-	if s == nil || s.state != atPoint {
-		return Word{}, 0, false
-	}
-	a, is := m.prog.code[s.pc].x.(*access)
-	if !is || m.prog.code[s.pc].class != visible || !m.versioned(a) || a.n != 1 {
-		return Word{}, 0, false
-	}
-	x := m.enter(w, s)
-	x.addressesOf(a, &m.addr)
-	mem, at, is := x.resolve(a.space, m.addr[c.Lane])
-	if !is {
-		return Word{}, 0, false
-	}
-	return Word{mem, at, a.size}, a.acc, true
-}
-
 // Versions returns the names of a word's versions, in coherence order.
 func (m *Machine) Versions(w Word) []Version {
 	var out []Version
@@ -343,75 +328,6 @@ func (m *Machine) severalWords(s *split) bool {
 	}
 	a, ok := m.prog.code[s.pc].x.(*access)
 	return ok && m.prog.code[s.pc].class == visible && m.versioned(a)
-}
-
-// storeVersions performs a strong store lane by lane, and adds its versions.
-func (x *ctx) storeVersions(a *access, at where) {
-	r, owner := at.r, x.m.owner
-	for l := range lanesOf(at.mask) {
-		for e := int32(0); e < a.n; e++ {
-			if a.skip[e] {
-				continue
-			}
-			w := Word{at.mem, x.m.addr[l] + uint64(e*a.elem), a.elem}
-			lo, hi := x.stored(a, e, l)
-			if !x.addVersion(w, l, lo, hi, false) {
-				continue
-			}
-			off := w.Addr - r.base
-			if a.t == b128 {
-				r.store(off, 8, lo, owner)
-				r.store(off+8, 8, hi, owner)
-			} else {
-				r.store(off, a.elem, lo, owner)
-			}
-		}
-	}
-}
-
-// stored returns what a lane stores in an element.
-func (x *ctx) stored(a *access, e int32, l int) (lo, hi uint64) {
-	switch {
-	case a.t == b128:
-		return x.a64(a.regs[e])[l], x.a64(a.regs[e] + 1)[l]
-	case a.wide[e]:
-		lo = x.a64(a.regs[e])[l]
-	default:
-		lo = uint64(x.a32(a.regs[e])[l])
-	}
-	if a.elem < 8 {
-		lo &= 1<<(8*uint(a.elem)) - 1
-	}
-	return lo, 0
-}
-
-// loadVersion loads the version that the access of one lane picks, and reports whether there
-// is one.
-func (x *ctx) loadVersion(a *access, at where) bool {
-	l := lowest(at.mask)
-	lo, hi, ok := x.picked(Word{at.mem, x.m.addr[l], a.size})
-	if ok && !a.skip[0] {
-		x.deliver(a, 0, l, lo, hi)
-	}
-	return ok
-}
-
-// deliver gives a lane the value of an element that it loads.
-func (x *ctx) deliver(a *access, e int32, l int, lo, hi uint64) {
-	if a.sext {
-		sh := 64 - 8*uint(a.elem)
-		lo = uint64(int64(lo<<sh) >> sh)
-	}
-	switch {
-	case a.t == b128:
-		x.w64(a.regs[e])[l], x.w64(a.regs[e] + 1)[l] = lo, hi
-	case a.wide[e]:
-		x.w64(a.regs[e])[l] = lo
-	case a.half[e]:
-		x.w32(a.regs[e])[l] = uint32(lo & 0xffff)
-	default:
-		x.w32(a.regs[e])[l] = uint32(lo)
-	}
 }
 
 // HasBarriers reports whether a program has barriers of CTAs.

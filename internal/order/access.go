@@ -107,8 +107,9 @@ func (t *Tracker) onAccess(ev *machine.Event) {
 	if sh == nil {
 		return
 	}
-	if ev.Whole > 0 && ev.Part == 0 {
-		w.vector = w.publish()
+	if ev.Whole > 0 {
+		w.beginVector(ev)
+		w.begun = false
 		ac.st.time = w.time
 		w.dirty = true
 	}

@@ -48,12 +48,13 @@ func (t *Tracker) loosely(ev *machine.Event) bool {
 	return ev.Picks || ok && v.Shuffled(machine.Word{Mem: ev.Mem, Addr: ev.Addr[bits.TrailingZeros32(ev.Mask)&31], Size: ev.Size})
 }
 
-// version returns the state of a location's version: the one that an event picks, or else the
-// last; nil if it holds nothing.
-func (l *locTable) version(loc location, ev *machine.Event) *locState {
+// version returns the state of a location's version: the one that a lane's event picks, or else
+// the last; nil if it holds nothing.
+func (l *locTable) version(loc location, ev *machine.Event, lane int) *locState {
 	list := l.m[loc.granule()]
+	name, picks := ev.PickAt(lane, loc.addr)
 	for i := len(list) - 1; i >= 0; i-- {
-		if list[i].loc == loc && (!ev.Picks || list[i].name == ev.Pick) {
+		if list[i].loc == loc && (!picks || list[i].name == name) {
 			return &list[i]
 		}
 	}
@@ -65,7 +66,7 @@ func (l *locTable) version(loc location, ev *machine.Event) *locState {
 func (t *Tracker) newVersion(ev *machine.Event, lane int, loc location) *locState {
 	tab := t.writeLocs()
 	s := locState{loc: loc}
-	if old := tab.version(loc, ev); old != nil {
+	if old := tab.version(loc, ev, lane); old != nil {
 		s = *old
 		s.set, s.over = old.set.clone(), nil
 	}
@@ -77,6 +78,11 @@ func (t *Tracker) newVersion(ev *machine.Event, lane int, loc location) *locStat
 	}
 	g := loc.granule()
 	list := tab.m[g]
+	for i := range list {
+		if list[i].loc == loc {
+			s.set.begin(&list[i].set, int32(t.who(ev.CTA, ev.Warp)), 1<<lane)
+		}
+	}
 	at := len(list)
 	if ev.Picks {
 		// What was there before all strong writes comes before the location's first state.
@@ -95,6 +101,18 @@ func (t *Tracker) newVersion(ev *machine.Event, lane int, loc location) *locStat
 		sh.row(t.id, loc.addr).syncs = true
 	}
 	return &tab.m[g][at]
+}
+
+// begin takes what release operations of a lane at the location began from the state of another
+// version: it may be later in coherence order than the lane's release, and the lane's next strong
+// write hands it on all the same (ISA 8.8, second release pattern).
+func (r *relSet) begin(of *relSet, who int32, lane uint32) {
+	for i := range of.list {
+		if e := of.list[i]; e.began && e.warp == who && e.lanes == lane {
+			e.link = idle
+			r.slot(&e).know.join(&of.list[i].know)
+		}
+	}
 }
 
 // inOrder orders a fence.sc of some lanes after all that were executed before it and are morally

@@ -239,7 +239,7 @@ func (t *Tracker) readLocation(c *cta, ev *machine.Event, lane int, loc location
 	}
 	find := t.locs.find
 	if t.cfg.Executions {
-		find = func(l location) *locState { return t.locs.version(l, ev) }
+		find = func(l location) *locState { return t.locs.version(l, ev, lane) }
 	}
 	s := find(loc)
 	if s == nil {

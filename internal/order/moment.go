@@ -16,6 +16,7 @@ type Moment struct {
 func (t *Tracker) Moment(ev *machine.Event, lanes uint32) Moment {
 	c := t.at(ev.CTA)
 	w := &c.warps[ev.Warp]
+	w.beginVector(ev)
 	w.mark(lanes)
 	return Moment{CTA: ev.CTA, Warp: ev.Warp, Lanes: lanes, time: w.time}
 }

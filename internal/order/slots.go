@@ -41,6 +41,7 @@ type warp struct {
 	// (ISA 8.2.4): each releases what precedes all of them, and what one acquires
 	// precedes what follows all of them.
 	vector uint32
+	begun  bool   // the current vector access is to come, and its time has begun: Moment
 	live   uint32 // lanes that have not exited
 	// touched are the lanes that accessed memory since the warp last synchronized as
 	// a whole; lost are those of them that exited: no clock knows what they did, and
@@ -110,6 +111,14 @@ func (w *warp) publish() uint32 {
 		w.time++
 	}
 	return w.time - 1
+}
+
+// beginVector closes the time before the first word of an access to several, which are in no
+// order: what one of them hands on is what came before all of them.
+func (w *warp) beginVector(ev *machine.Event) {
+	if ev.Kind == machine.EvAccess && ev.Whole > 0 && ev.First && !w.begun {
+		w.vector, w.begun = w.publish(), true
+	}
 }
 
 // mark stamps the current time, so that the next release ends it and includes it.

@@ -83,16 +83,24 @@ type interleaver struct {
 	th   []thread
 	seen map[string]bool
 	max  int
-	out  Outcomes
+	// whole: a load or a store has all of its elements in one step.
+	whole bool
+	out   Outcomes
 }
 
 // Interleave finds the outcomes of interleavings, visiting at most most states.
-func (p *Program) Interleave(most int) (*Outcomes, error) {
+func (p *Program) Interleave(most int) (*Outcomes, error) { return p.interleave(most, false) }
+
+// InterleaveWhole is Interleave for interleavings in which a load or a store is one step, whatever
+// its elements.
+func (p *Program) InterleaveWhole(most int) (*Outcomes, error) { return p.interleave(most, true) }
+
+func (p *Program) interleave(most int, whole bool) (*Outcomes, error) {
 	th, err := p.threads()
 	if err != nil {
 		return nil, err
 	}
-	x := &interleaver{p: p, th: th, seen: map[string]bool{}, max: most, out: Outcomes{Final: map[string]bool{}}}
+	x := &interleaver{p: p, th: th, seen: map[string]bool{}, max: most, whole: whole, out: Outcomes{Final: map[string]bool{}}}
 	w := &world{mem: make([]uint32, p.places()), th: make([]walker, len(th))}
 	for at := range w.mem {
 		w.mem[at] = p.start(at)
@@ -126,6 +134,17 @@ func (x *interleaver) walk(w *world) {
 			continue
 		}
 		in := &x.th[i].code[t.pc]
+		if x.whole && !in.updates() {
+			if x.able(w, i) {
+				moved = true
+				v := w.clone()
+				for e := range in.elements() {
+					x.access(v, i, e)
+				}
+				x.walk(v)
+			}
+			continue
+		}
 		for e := range in.elements() {
 			if t.elem>>e&1 == 0 && (e > 0 || x.able(w, i)) {
 				moved = true
@@ -225,6 +244,10 @@ func (x *interleaver) able(w *world, i int) bool {
 	}
 	at := x.p.place(x.th[i].cta, in.Shared, value(in.At, &t.regs))
 	return in.Cmp.holds(w.mem[at], value(in.Want, &t.regs))
+}
+
+func (i *Instr) updates() bool {
+	return i.Kind == Atom || i.Kind == Red || i.Kind == Poll && i.By != Load
 }
 
 // access performs the access of one element.
