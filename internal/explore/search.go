@@ -1,7 +1,6 @@
 package explore
 
 import (
-	"fmt"
 	"math/bits"
 	"slices"
 	"strings"
@@ -117,8 +116,8 @@ func (s *Search) Run(stop func() bool) Coverage {
 	why := ""
 	for !s.ended && why == "" {
 		switch {
-		case s.count.Long > 0 && s.count.Long > (s.count.Schedules+s.count.Left)/longShare:
-			why = fmt.Sprintf(tooLong, s.limits.Length)
+		case s.allLong():
+			why = s.cutShort()
 		case s.spent() != "":
 			why = s.spent()
 		case !s.run(stop):
@@ -127,8 +126,8 @@ func (s *Search) Run(stop func() bool) Coverage {
 			s.ended = !s.next()
 		}
 	}
-	if why == "" && s.count.Long > 0 {
-		why = fmt.Sprintf(tooLong, s.limits.Length)
+	if why == "" {
+		why = s.cutShort()
 	}
 	c := s.Covered()
 	if why != "" {
@@ -192,20 +191,6 @@ func (s *Search) spent() string {
 // Spent reports whether a Why says that a budget ran out.
 func Spent(why string) bool {
 	return strings.HasPrefix(why, SpentSchedules) || strings.HasPrefix(why, SpentSteps)
-}
-
-// longShare: a search ends if more than one in so many runs is too long, since the others will be
-// so, too.
-const longShare = 8
-
-// tooLong is the Why of a search with a run that was cut short.
-const tooLong = "a run of more than %d steps was cut short"
-
-// TooLong reports whether a Why says that a run was cut short.
-func TooLong(why string) bool {
-	var n int
-	_, err := fmt.Sscanf(why, tooLong, &n)
-	return err == nil
 }
 
 // next goes back to the last state at which a process is left to try.
@@ -326,14 +311,6 @@ func (s *Search) run(stop func() bool) bool {
 		s.setAside()
 	}
 	return true
-}
-
-// setAside leaves a run that is too long: what is still to be tried in its later part, where it
-// turns round and round, would be as long.
-func (s *Search) setAside() {
-	s.count.Long++
-	n := 1 + len(s.nodes)/16
-	s.nodes, s.steps, s.fresh = s.nodes[:n], s.steps[:n], n
 }
 
 // arrive makes the node of the state that m is in. It returns none at the end of a

@@ -24,13 +24,15 @@ import (
 // without these there is less order, not more: every race of the other steps stays. A race with
 // a read of the round shows in the run that ends here, or else with the same read of the round
 // that is the last: it begins in the same state, and reads the same word first. Where a round
-// reads several words, or at several scopes, that need not be so; so one round stays in the run,
-// and only the second one ends it.
+// reads several words, or at several scopes, that need not be so; nor where no barrier parts one
+// round from the next, and several lanes read, or share memory. So there one round stays in
+// the run, and only the second one ends it.
 type round struct {
 	came   []came  // the states at these moments since the last effect, which is cleared
 	saw    []input // since the first of them
 	times  int     // how often it has come back
 	parted bool    // of a warp: lanes have gone apart since the last of them
+	shares bool    // it has accessed its own memory
 	ties   bool    // the order of its own steps may decide: it has strong accesses to its own memory
 	asleep bool
 	awaits []await // while it sleeps: what it has read in the round
@@ -82,8 +84,9 @@ func (r *round) reads(in input) {
 	}
 }
 
-// comes records a state, and puts the unit to sleep where it has come back to one.
-func (r *round) comes(state uint64) {
+// comes records a state, and puts the unit to sleep where it has come back to one. joined: a
+// barrier orders all that the unit has done before what it does next.
+func (r *round) comes(state uint64, joined bool) {
 	i := slices.IndexFunc(r.came, func(c came) bool { return c.state == state })
 	if i < 0 {
 		if len(r.came) == maxCame {
@@ -94,7 +97,7 @@ func (r *round) comes(state uint64) {
 	}
 	turn := r.saw[r.came[i].saw:]
 	r.times++
-	if oneWord(turn) || r.times > 1 {
+	if oneWord(turn) && (joined || oneLane(turn) && !r.shares) || r.times > 1 {
 		r.asleep = true
 		for k := range turn {
 			if a := turn[k].await; !slices.Contains(r.awaits, a) {
@@ -114,6 +117,11 @@ func oneWord(list []input) bool {
 		}
 	}
 	return true
+}
+
+// oneLane reports whether all reads are by one lane of a warp.
+func oneLane(list []input) bool {
+	return !slices.ContainsFunc(list, func(in input) bool { return in.lanes != list[0].lanes })
 }
 
 // rounds are the program's instructions in loops that may be waits.
@@ -175,6 +183,7 @@ func (x *ctx) reaches(a *access, at where, changes bool) {
 	t, w := x.c, x.w
 	strong := a.sem != Weak
 	if at.mem == SharedOf(t.index) {
+		t.round.shares = true
 		t.round.ties = t.round.ties || strong
 		if changes || !strong {
 			w.round.spoil()
@@ -188,7 +197,7 @@ func (x *ctx) reaches(a *access, at where, changes bool) {
 	for l := range lanesOf(at.mask) {
 		for o := int32(0); o < a.size; o += 8 {
 			n := min(a.size-o, 8)
-			in := input{await{pc: x.s.pc, mem: at.mem, addr: x.m.addr[l] + uint64(o), size: n, val: x.saw(a, at, l, o)}, a.scope}
+			in := input{await{pc: x.s.pc, mem: at.mem, addr: x.m.addr[l] + uint64(o), size: n, val: x.saw(a, at, l, o), lanes: 1 << l}, a.scope}
 			if at.mem == Global {
 				t.round.reads(in)
 			}
@@ -207,7 +216,7 @@ func (m *Machine) roundsOff(w *warp) {
 	if t.completed {
 		t.completed = false
 		if m.met(t) && m.lone(t) {
-			t.round.comes(m.unitState(t, t.warps))
+			t.round.comes(m.unitState(t, t.warps), true)
 		}
 	}
 	s := w.leads()
@@ -218,9 +227,9 @@ func (m *Machine) roundsOff(w *warp) {
 	switch {
 	case !m.rounds[s.pc] || !m.lone(t):
 	case t.single():
-		t.round.comes(m.unitState(t, t.warps))
+		t.round.comes(m.unitState(t, t.warps), false)
 	default:
-		w.round.comes(m.unitState(nil, t.warps[w.index:w.index+1]))
+		w.round.comes(m.unitState(nil, t.warps[w.index:w.index+1]), false)
 	}
 }
 
