@@ -15,7 +15,7 @@ import (
 var updateDocuments = flag.Bool("update.documents", false, "rewrite the outputs in the documents that TestDocuments runs")
 
 // documents are those whose commands are run.
-var documents = []string{"README.md", "docs/quickstart.md", "docs/report.md", "docs/ci.md", "docs/needed.md", "docs/from-compute-sanitizer.md", "docs/profile.md", "docs/litmus.md"}
+var documents = []string{"README.md", "docs/quickstart.md", "docs/report.md", "docs/ci.md", "docs/needed.md", "docs/from-compute-sanitizer.md", "docs/profile.md", "docs/litmus.md", "docs/memory.md"}
 
 // TestDocuments does what the documents say, in order, each in a folder of its own that has
 // the project's examples. A block "console" has commands behind "$ ", and below each what it
