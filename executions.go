@@ -1,6 +1,7 @@
 package muster
 
 import (
+	"fmt"
 	"slices"
 
 	"muster/internal/executions"
@@ -41,6 +42,7 @@ func (c *checking) executes() {
 		c.Add(at, &trial.Result{Findings: []rules.Finding{f.Finding}})
 	}
 	if !r.Coverage.Complete {
+		c.doubts(r)
 		return
 	}
 	c.Gaps = slices.DeleteFunc(c.Gaps, func(g rules.Gap) bool { return g.Executions })
@@ -55,6 +57,18 @@ func (c *checking) executes() {
 	}
 	c.coverage = &report.Coverage{Schedules: r.Coverage.Schedules, Left: r.Coverage.Left, Steps: r.Coverage.Steps, Longest: r.Coverage.Longest, Complete: true, Executions: true}
 }
+
+// doubts names an execution that may be wrong, where not all could be explored. The first is enough.
+func (c *checking) doubts(r *executions.Result) {
+	if c.Wrong() || len(r.Doubts) == 0 {
+		return
+	}
+	f := &r.Doubts[0]
+	c.AddGap(rules.Gap{What: fmt.Sprintf(doubtText, f.Schedule), PC: f.Sites[len(f.Sites)-1].PC})
+}
+
+// doubtText is the gap of an execution in doubt.
+const doubtText = "this access returns an overwritten value in an execution that is no interleaving and leaves a memory that no interleaving left which was run; not all of them were. Its schedule: %s"
 
 // settlesByExecutions reports whether the accesses that leave the verdict open are those of
 // threads to words of memory: others have no versions.

@@ -40,6 +40,8 @@ type Run struct {
 	whole   []int32
 	stale   *Stale
 	over    bool
+	asked   int // nodes when Interleaves was asked last
+	inOrder bool
 }
 
 // A word holds the versions of a word, and who read them.
@@ -255,6 +257,18 @@ func (r *Run) Stale() *Stale {
 		return nil
 	}
 	return r.stale
+}
+
+// Interleaves reports whether the execution so far is that of some interleaving. If it is not, no
+// longer one is.
+func (r *Run) Interleaves() bool {
+	if r.stale == nil {
+		return true
+	}
+	if r.asked != len(r.nodes) {
+		r.asked, r.inOrder = len(r.nodes), r.sequential()
+	}
+	return r.inOrder
 }
 
 func (r *Run) sequential() bool {
