@@ -3,6 +3,7 @@ package muster
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"muster/internal/executions"
 	"muster/internal/explore"
@@ -68,7 +69,11 @@ func (c *checking) doubts(r *executions.Result) {
 }
 
 // doubtText is the gap of an execution in doubt.
-const doubtText = "this access returns an overwritten value in an execution that is no interleaving and leaves a memory that no interleaving left which was run; not all of them were. Its schedule: %s"
+const doubtText = doubtful + " that no interleaving left which was run; not all of them were. Its schedule: %s"
+
+const doubtful = "this access returns an overwritten value in an execution that is no interleaving and leaves a memory"
+
+func inDoubt(gap string) bool { return strings.HasPrefix(gap, doubtful) }
 
 // settlesByExecutions reports whether the accesses that leave the verdict open are those of
 // threads to words of memory: others have no versions.
