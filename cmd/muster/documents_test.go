@@ -119,8 +119,12 @@ func (d *document) run(command string, status *int) string {
 		d.t.Fatal(err)
 	}
 	*status = cmd.ProcessState.ExitCode()
-	return out.String()
+	return progressLine.ReplaceAllString(out.String(), "")
 }
+
+// progressLine is what a command that takes half a minute or more writes besides, as under the race
+// detector or on a busy machine.
+var progressLine = regexp.MustCompile(`(?m)^muster: \d+s of \S+: .*\n`)
 
 // alike reports whether an output is as wanted, where lines "…" stand for one or more lines.
 func alike(want, got string) bool {
