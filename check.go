@@ -4,9 +4,11 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
+	"muster/internal/diag"
 	"muster/internal/machine"
 	"muster/internal/near"
 	"muster/internal/patience"
@@ -173,6 +175,7 @@ type merged struct {
 	proof    *report.Proof
 	coverage *report.Coverage
 	notices  []string
+	rounding bool // sums of floating-point numbers depend on the order of their additions
 	// joint are instructions by which lanes of a warp add floating-point numbers to a word
 	// that is read.
 	joint []int32
@@ -260,18 +263,35 @@ func (c *checking) proves() bool {
 	if c.proof.All {
 		c.shown = r
 	}
-	c.sums(p.Sums)
+	c.sums(&p)
 	c.joint, c.summed, c.orders, c.grants = p.Joint, p.Sums, p.Orders, p.Grants > 0
 	return r.Err == nil && p.Holds && len(r.Findings) == 0 && !unknown
 }
 
 // sums says which sums of floating-point numbers have last bits that may depend on the
-// schedule.
-func (c *checking) sums(pcs []int32) {
-	if len(pcs) == 0 {
+// schedule, and by how much two orders differ at most.
+func (c *checking) sums(p *prove.Proof) {
+	if len(p.Sums) == 0 {
 		return
 	}
-	c.notices = append(c.notices, fmt.Sprintf("several threads add floating-point numbers to one word (%s): the last bits of the sums may depend on the schedule", c.lines(pcs)))
+	c.rounding = true
+	text := fmt.Sprintf("sum-order: several threads add floating-point numbers to one word (%s): the last bits of the sums may depend on the schedule", c.lines(p.Sums))
+	var most *machine.Sum
+	known := len(p.Words) > 0
+	for i := range p.Words {
+		w := &p.Words[i]
+		known = known && !math.IsInf(w.Bound(), 0)
+		if most == nil || w.Bound() > most.Bound() {
+			most = w
+		}
+	}
+	for _, pc := range p.Sums { // asynchronous reductions are not followed
+		known = known && c.subject.Program.FloatSum(pc)
+	}
+	if known {
+		text += fmt.Sprintf("; two orders differ by at most %.2g (%s of %s, magnitudes up to %.3g)", most.Bound(), diag.Plural(most.Additions, "addition"), most.Type, most.Magnitude)
+	}
+	c.notices = append(c.notices, text)
 }
 
 // lines lists the lines of instructions, the first of them.

@@ -91,6 +91,7 @@ func (l *Launch) report(o CheckOptions, ran []trial.Schedule, all merged) *Repor
 		r.Assumptions = append(r.Assumptions, "an aligned load or store of up to 16 bytes is one access, as on the card; the ISA has one for each element (8.2.4)")
 	}
 	r.Assuming = l.file.Assume
+	r.Rounding = all.rounding
 	r.Accept(l.accepts())
 	r.Known(o.Baseline)
 	r.Conclude(report.Options{FailOnWarning: o.FailOnWarning})

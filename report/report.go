@@ -62,6 +62,9 @@ type Report struct {
 	// Notices are no findings: an accept entry that matched none, a question that has no
 	// answer, sums whose last bits the schedule decides.
 	Notices []string `json:"notices"`
+	// Rounding: sums of floating-point numbers depend on the order of their additions, in their
+	// last bits.
+	Rounding bool `json:"rounding,omitempty"`
 
 	compared bool // with a baseline
 }
@@ -285,6 +288,9 @@ func (r *Report) Conclude(o Options) {
 	default:
 		r.Verdict = Clean
 		r.Summary = "clean" + r.scope() + c.rest(true)
+		if r.Rounding {
+			r.Summary = "clean but for rounding" + r.scope() + c.rest(true)
+		}
 	}
 	if r.Verdict != Incomplete {
 		r.Decided = nil

@@ -10,11 +10,12 @@ import (
 // until it compares as wanted waits for the writes that make it so. It ends with
 // the same value in every schedule, and after the same writes, if
 //
-//   - the word's strong writes are one lane's, in its program order, and no value
-//     that was there before the one that ends the wait, and after what the waiter
-//     itself saw or wrote of the word, would end it too; or they are additions of
-//     several lanes that all make the word larger, and the wait ends at no less
-//     than the sum of all that have come;
+//   - the word's strong writes are one lane's, in its program order, or of several of
+//     which each has waited for the word until it saw the write before its own (a
+//     semaphore that is handed on), and no value that was there before the one that
+//     ends the wait, and after what the waiter itself saw or wrote of the word, would
+//     end it too; or they are additions of several lanes that all make the word larger,
+//     and the wait ends at no less than the sum of all that have come;
 //   - what comes later comes after the wait's end.
 //
 // Then those writes precede the wait's end in ≺. C8 checks plain writes; but no
@@ -46,6 +47,8 @@ type polledWrite struct {
 	pc     int32
 	update bool
 	event  int64
+	// blind: another lane made the write before, and this one had not waited for it.
+	blind bool
 }
 
 // maxPolled bounds the writes and waits kept of a word.
@@ -147,7 +150,8 @@ func (p *Prover) polledWrite(word *polled, w *warpState, ev *machine.Event, lane
 		k.by.lane = -1
 		k.clk.join(at.clk)
 	} else {
-		word.writes = append(word.writes, polledWrite{by, at.clk.clone(), before, ev.PC, ev.Access&machine.Update != 0, p.event})
+		blind := n > 0 && word.writes[n-1].by != by && word.seen[by] < n
+		word.writes = append(word.writes, polledWrite{by, at.clk.clone(), before, ev.PC, ev.Access&machine.Update != 0, p.event, blind})
 	}
 	word.writes[len(word.writes)-1].clk.set(w.number, 1<<lane, w.step)
 	word.seen[by] = len(word.writes)
@@ -204,12 +208,13 @@ func (p *Prover) resident(ev *machine.Event, k *polledWrite) {
 // own.
 func (p *Prover) WaitsForEarlier() bool { return p.earlier }
 
-// inOrder reports whether the word's writes are one lane's, and no value from the
-// seen-th on would have ended the wait earlier.
+// inOrder reports whether the word's writes come in one order, and no value from the seen-th on
+// would have ended the wait earlier. Who has read a write comes after it in coherence order (SC
+// per Location, ISA 8.10.5).
 func (word *polled) inOrder(poll *machine.Poll, seen int, with uint64) bool {
 	for i := range word.writes {
 		k := &word.writes[i]
-		if k.by != word.writes[0].by || k.by.lane < 0 || i >= seen && poll.Ends(k.before, with) {
+		if k.blind || k.by.lane < 0 || i >= seen && poll.Ends(k.before, with) {
 			return false
 		}
 	}

@@ -3,6 +3,7 @@ package executions
 import (
 	"muster/internal/explore"
 	"muster/internal/machine"
+	"muster/internal/trial"
 )
 
 // Where there are more executions than the budget has room for, some are sampled. An error of one of
@@ -12,9 +13,18 @@ import (
 // sampledOf is how many executions are explored for each that is sampled.
 const sampledOf = 10
 
-// sample samples executions of a space, and explores its interleavings if it has to. It reports
-// whether all of these are known.
-func (x *explorer) sample(space *explore.Space, l explore.Limits, over func() bool) bool {
+// Sample samples executions of a launch, and explores none, as Explore does where there are more
+// than the budget has room for.
+func Sample(w *trial.Budget, l *trial.Subject, o Options) *Result {
+	x := newExplorer(l, o)
+	over, _ := w.Stop()
+	x.sample(x.space(l.Executing(), over), explore.Limits{Schedules: o.Schedules, Steps: o.Steps, Length: maxLength}, over)
+	return &x.Result
+}
+
+// sample samples executions of a space, explores its interleavings if it has to, and settles what
+// is in doubt.
+func (x *explorer) sample(space *explore.Space, l explore.Limits, over func() bool) {
 	steps := int64(0)
 	for seed := range uint64(max(l.Schedules/sampledOf, 1)) {
 		if over() || l.Steps > 0 && steps >= l.Steps/sampledOf {
@@ -25,7 +35,8 @@ func (x *explorer) sample(space *explore.Space, l explore.Limits, over func() bo
 			x.Sampled++
 		}
 	}
-	return x.doubts() && interleavings(*space, l, over).Complete
+	x.stale = fewest(x.stale)
+	x.settle(x.doubts() && interleavings(*space, l, over).Complete)
 }
 
 // interleavings explores the executions that are interleavings.

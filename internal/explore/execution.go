@@ -29,7 +29,7 @@ import (
 // ways lists the choices of a state, of an exploration of executions those that the axioms
 // allow. There a choice that takes the last version has its name in Op, too.
 func (s *Search) ways(m *machine.Machine, w Watcher) []machine.Choice {
-	list := ways(m)
+	list := slices.DeleteFunc(ways(m), m.Round)
 	if s.space.Allows == nil {
 		return list
 	}

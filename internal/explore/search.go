@@ -44,6 +44,8 @@ type Space struct {
 	Allows func(w Watcher, m *machine.Machine, c machine.Choice) bool
 	// Leaves, if set, abandons a run that it reports, and all that begins as it did.
 	Leaves func(w Watcher) bool
+	// WeakFences: the order of fence.sc does not matter.
+	WeakFences bool
 	// Stop, if set, is asked in the middle of steps, too; a run that it ends is
 	// discarded.
 	Stop func() bool
@@ -80,6 +82,9 @@ type Coverage struct {
 	// Cut: schedules were left out for their preemptions. Without a Why all others
 	// are equivalent to one that ran.
 	Cut bool `json:"cut,omitempty"`
+	// Long is how many runs were cut short for their length, and set aside: what they and the
+	// runs that begin like them lead to was not looked at.
+	Long int `json:"long,omitempty"`
 	// Open is how many runs are left at least, and OpenSteps how many steps these have at
 	// least, the longest one's not counted.
 	Open      int   `json:"open,omitempty"`
@@ -114,8 +119,8 @@ func (s *Search) Run(stop func() bool) Coverage {
 	why := ""
 	for !s.ended && why == "" {
 		switch {
-		case s.count.Why != "":
-			why = s.count.Why
+		case s.count.Long > 0 && s.count.Long > (s.count.Schedules+s.count.Left)/longShare:
+			why = fmt.Sprintf(tooLong, s.limits.Length)
 		case s.spent() != "":
 			why = s.spent()
 		case !s.run(stop):
@@ -123,6 +128,9 @@ func (s *Search) Run(stop func() bool) Coverage {
 		default:
 			s.ended = !s.next()
 		}
+	}
+	if why == "" && s.count.Long > 0 {
+		why = fmt.Sprintf(tooLong, s.limits.Length)
 	}
 	c := s.Covered()
 	if why != "" {
@@ -187,6 +195,10 @@ func (s *Search) spent() string {
 func Spent(why string) bool {
 	return strings.HasPrefix(why, SpentSchedules) || strings.HasPrefix(why, SpentSteps)
 }
+
+// longShare: a search ends if more than one in so many runs is too long, since the others will be
+// so, too.
+const longShare = 8
 
 // tooLong is the Why of a search with a run that was cut short.
 const tooLong = "a run of more than %d steps was cut short"
@@ -254,7 +266,7 @@ func holds(list []*step, p machine.Choice) bool {
 // reports false if stop ended it.
 func (s *Search) run(stop func() bool) bool {
 	w := s.space.Watch()
-	c := &collector{next: w}
+	c := &collector{next: w, weak: s.space.WeakFences}
 	m := s.space.Fork(c)
 	m.StopWhen(s.space.Stop)
 	c.start(m)
@@ -266,7 +278,7 @@ func (s *Search) run(stop func() bool) bool {
 	}
 	nodes, steps := len(s.nodes), s.count.Steps
 	s.count.Steps += int64(s.fresh)
-	left := false
+	left, long := false, false
 	for d := s.fresh; ; d++ {
 		if d == len(s.nodes) {
 			n, more := s.arrive(m, w)
@@ -285,7 +297,7 @@ func (s *Search) run(stop func() bool) bool {
 			return false
 		}
 		if s.limits.Length > 0 && d >= s.limits.Length {
-			s.count.Why = fmt.Sprintf(tooLong, s.limits.Length)
+			long = true
 			break
 		}
 	}
@@ -312,7 +324,18 @@ func (s *Search) run(stop func() bool) bool {
 	}
 	m.Conclude()
 	w.End(m, path)
+	if long {
+		s.setAside()
+	}
 	return true
+}
+
+// setAside leaves a run that is too long: what is still to be tried in its later part, where it
+// turns round and round, would be as long.
+func (s *Search) setAside() {
+	s.count.Long++
+	n := 1 + len(s.nodes)/16
+	s.nodes, s.steps, s.fresh = s.nodes[:n], s.steps[:n], n
 }
 
 // arrive makes the node of the state that m is in. It returns none at the end of a

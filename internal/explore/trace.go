@@ -358,7 +358,7 @@ func (a *arrow) depend(x *touch) {
 
 // poll finds the writes of a word before which a wait for it could have ended. The
 // wait may have been enabled then, and disabled later: steps in between do not keep
-// the two in their order.
+// the two in their order. The other writes it needs.
 func (a *arrow) poll(x *touch) {
 	var writes []toucher // of x's word, the last first, the first of each step
 	list := a.t.wrote[lineKey{x.mem, x.lo >> lineBits}]
@@ -375,8 +375,12 @@ func (a *arrow) poll(x *touch) {
 		writes = append(writes, list[i])
 	}
 	for i := range writes {
-		if w := &writes[i]; !a.own.has(w.step) && a.t.mayEnd(x, writes[:i], w) {
+		switch w := &writes[i]; {
+		case a.own.has(w.step):
+		case a.t.mayEnd(x, writes[:i], w):
 			a.far = append(a.far, w.step)
+		default:
+			a.must = append(a.must, w.step)
 		}
 	}
 }

@@ -256,6 +256,7 @@ func (x *ctx) perform(a *access, at where, row bool) {
 		if u := x.m.undefined(); u != nil {
 			u.stored(x, a, at)
 		}
+		x.reaches(a, at, true)
 		return
 	}
 	if !x.picks || !x.loadVersion(a, at) {
@@ -271,6 +272,7 @@ func (x *ctx) perform(a *access, at where, row bool) {
 		x.polled(a, at)
 	}
 	x.look(a, at)
+	x.reaches(a, at, false)
 }
 
 // poison overwrites what the lanes loaded from uninitialized bytes.

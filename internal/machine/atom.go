@@ -213,6 +213,7 @@ func visitAtom(x *ctx, in *instr, mask uint32) verdict {
 			x.polled(a, at)
 		}
 		x.look(a, at)
+		x.reaches(a, at, changed)
 		mask &^= at.mask
 	}
 	x.quiet, x.idle = !changed, !changed
@@ -228,6 +229,9 @@ func (x *ctx) atomLane(in *instr, a *access, at where, l int) bool {
 		o := off + uint64(e*a.elem)
 		if at.mem != Global {
 			x.poisonMemory(r, o, uint64(a.elem))
+		}
+		if len(x.m.given.list) > 0 {
+			x.m.give(a, at.mem, r, x.m.addr[l])
 		}
 		var old wideValue
 		if a.t == b128 {

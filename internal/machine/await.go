@@ -148,8 +148,8 @@ func (m *Machine) failedStill(s *split, mem MemID, addr uint64) bool {
 // has not given up at this test yet, or its registers have changed since, as a
 // loop counter's do.
 func (m *Machine) mayGiveUp(w *warp, s *split) bool {
-	if s.spun || m.held(w) {
-		return false // spun: it has been in every state it can reach
+	if s.spun || len(m.rounds) > 0 && m.rests(w) || m.held(w) {
+		return false // it has been in every state it can reach
 	}
 	in := &m.prog.code[s.pc]
 	if s.mask != w.live && in.aligned() {

@@ -263,6 +263,7 @@ func (t *cta) complete(id int32, byExit bool) {
 		}
 	}
 	*b = namedBar{gen: b.gen + 1}
+	t.completed = true
 }
 
 // exitRelease completes the barriers that wait only on exited threads: every

@@ -154,6 +154,8 @@ func (s *split) effect() { s.idle, s.since, s.saw = 0, nil, s.saw[:0] }
 // time.
 func (x *ctx) unsteady() {
 	x.s.effect()
+	x.c.round.spoil()
+	x.w.round.spoil()
 	x.m.unsteady++
 }
 

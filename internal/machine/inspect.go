@@ -167,8 +167,10 @@ func (m *Machine) inspect(w *warp, s *split) WaitingSplit {
 		v.Kind = WaitWarp
 	case s.state == stuck:
 		v.Kind = WaitSpin
+	case len(m.rounds) > 0 && m.rests(w):
+		v.Kind, v.Looks = WaitSpin, m.looks(m.restsFor(w))
 	case s.spun:
-		v.Kind, v.Looks = WaitSpin, m.looks(s)
+		v.Kind, v.Looks = WaitSpin, m.looks(s.awaits)
 		if m.anyAwait(s) {
 			v.Kind = WaitNothing
 		}
@@ -193,10 +195,10 @@ func (m *Machine) inspect(w *warp, s *split) WaitingSplit {
 }
 
 // looks lists the reads and tests that a sleeping split waits on, once for all lanes.
-func (m *Machine) looks(s *split) []Look {
+func (m *Machine) looks(awaits []await) []Look {
 	var list []Look
-	for i := range s.awaits {
-		a := &s.awaits[i]
+	for i := range awaits {
+		a := &awaits[i]
 		k := Look{PC: a.pc, Mem: a.mem, Addr: a.addr, Size: a.size, Val: a.val}
 		if a.size == 0 {
 			k.Bar, k.Open, k.Done, k.Val = BarRef{Mem: a.mem, Addr: a.addr, Life: a.life}, int64(a.val), a.done, 0

@@ -48,6 +48,12 @@ type Program struct {
 		once sync.Once
 		at   map[int32]Pause
 	}
+	// waits: see round.go.
+	waits struct {
+		once         sync.Once
+		at           map[int32]bool
+		graphs, live sync.Map // by function, by place
+	}
 	// fenceBehind: see FenceBehind.
 	fenceBehind struct {
 		once sync.Once

@@ -353,6 +353,7 @@ func (m *Machine) point(w *warp, s *split, in *instr, mask uint32) bool {
 // divide splits off the lanes in away; s keeps the rest. The new split
 // stands where s stands.
 func (w *warp) divide(s *split, away uint32) *split {
+	w.round.parted = true
 	n := *s
 	n.mask = away
 	n.state = running
@@ -396,12 +397,19 @@ func (m *Machine) step(w *warp, s *split, giveUp bool) {
 	if m.pick != nil {
 		x.picks, x.pick, m.pick = true, *m.pick, nil
 	}
+	if len(m.rounds) > 0 {
+		x.c.round.wake()
+		w.round.wake()
+	}
 	if s.state == waiting {
 		m.resume(x)
 		if len(w.splits) > 1 {
 			m.mergeRunning(w, s)
 		}
 		m.settle(w)
+		if len(m.rounds) > 0 {
+			m.roundsOff(w)
+		}
 		return
 	}
 	pc, in := s.pc, &m.prog.code[s.pc]
@@ -425,6 +433,9 @@ func (m *Machine) step(w *warp, s *split, giveUp bool) {
 	if in.meet {
 		x.meets(in, mask)
 	}
+	if len(m.rounds) > 0 {
+		m.acts(w, in)
+	}
 	switch in.visit(x, in, mask) {
 	case performed:
 		if in.aligned() {
@@ -447,6 +458,9 @@ func (m *Machine) step(w *warp, s *split, giveUp bool) {
 		m.effects++
 	}
 	m.settle(w)
+	if len(m.rounds) > 0 {
+		m.roundsOff(w)
+	}
 	if m.cfg.follower != nil {
 		return
 	}
@@ -467,9 +481,9 @@ func (m *Machine) mergeRunning(w *warp, s *split) {
 func (m *Machine) ready(w *warp, s *split) bool {
 	switch s.state {
 	case waiting:
-		return m.waitOver(w, s)
+		return m.waitOver(w, s) && (len(m.rounds) == 0 || !m.rests(w))
 	case atPoint:
-		if m.held(w) {
+		if m.held(w) || len(m.rounds) > 0 && m.rests(w) {
 			return false
 		}
 		if s.spun {

@@ -12,6 +12,7 @@ import (
 // or that contradict the kernel's declarations.
 func New(cfg Config) (*Machine, error) {
 	m := &Machine{cfg: cfg, prog: cfg.Program, owner: owners.Add(1), circleAt: circleAfter}
+	m.rounds = m.prog.rounds()
 	m.cfg.collectives = m.cfg.collectives || m.prog.sequential || m.prog.tells
 	if err := m.shape(); err != nil {
 		return nil, err

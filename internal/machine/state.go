@@ -105,10 +105,11 @@ type Machine struct {
 	grids     []*grid
 	at        []progress // of the grids
 	ctas      []*cta     // by linear index; nil before start and after the end
-	goal      int32      // CTAs that must end for the run to be over
-	ended     int32      // CTAs ended
-	running   []int32    // resident CTAs, by index
-	dead      []int32    // ended clusters whose memory something in flight may use
+	given     givenNumbers
+	goal      int32   // CTAs that must end for the run to be over
+	ended     int32   // CTAs ended
+	running   []int32 // resident CTAs, by index
+	dead      []int32 // ended clusters whose memory something in flight may use
 	resident  int32
 	ops       []*Op // in flight, in order of issue
 	nextOp    int64
@@ -125,8 +126,9 @@ type Machine struct {
 	exhausted int32  // 1 + the PC of a test that reached the limit of GiveUps
 	circleAt  int64  // instructions after which a circle is searched for: circle.go
 	window    *window
-	versions  *versions // of words, in an exploration of executions
-	pick      *Version  // that the next step takes
+	versions  *versions      // of words, in an exploration of executions
+	pick      *Version       // that the next step takes
+	rounds    map[int32]bool // instructions in loops that may be waits: round.go
 
 	stopNow func() bool // StopWhen's
 	pace    int64       // work between two calls of it
@@ -230,6 +232,8 @@ type cta struct {
 	// triggered: it has executed griddepcontrol.launch_dependents.
 	triggered bool
 	tensor    *tensorMemory // nil until a tcgen05 instruction needs it
+	round     round
+	completed bool // one of its barriers, in the step under way
 	// refused: one of its threads has seen that a request for a cluster failed.
 	refused bool
 }
@@ -294,6 +298,8 @@ type warp struct {
 	tokenRows []*tokenRow // known tokens in registers that may hold some
 
 	carrived uint32 // lanes that arrived at the open generation of the cluster barrier
+
+	round round
 }
 
 // asyncCounts are one lane's operation counters, by completion mechanism.
@@ -425,6 +431,7 @@ func (t *cta) clone() *cta {
 	c.shared = t.shared.clone()
 	c.mbars = append([]mbar(nil), t.mbars...)
 	c.tensor = t.tensor.clone()
+	c.round = t.round.clone()
 	c.warps = make([]*warp, len(t.warps))
 	for i, w := range t.warps {
 		c.warps[i] = w.clone()
@@ -442,6 +449,7 @@ func (w *warp) clone() *warp {
 	for k := range w.unset {
 		c.unset[k] = append([]uint32(nil), w.unset[k]...)
 	}
+	c.round = w.round.clone()
 	c.splits = make([]*split, len(w.splits))
 	for i, s := range w.splits {
 		n := *s

@@ -50,6 +50,7 @@ type Draw struct {
 	Mem       MemID
 	Addr      uint64
 	Old, New  uint32 // the word before and after
+	Operand   uint32
 	Lo, Hi    int64
 }
 
@@ -99,6 +100,12 @@ func (u *Undefined) Drawn(m *Machine) (list []Draw, known bool) {
 	return u.draws.list, !others
 }
 
+// CountsUpTo reports whether an operation that Counts does so if it finds any lesser number up
+// to last, too.
+func (d *Draw) CountsUpTo(p *Program, last int64) bool {
+	return p.Inst(d.PC).Update() != ptx.UpdateInc || last < int64(d.Operand)
+}
+
 // A DrawBound is a comparison whose result depends on a drawn number, or an addition to a
 // counter whose numbers are not known (Unknown).
 type DrawBound struct {
@@ -145,7 +152,7 @@ func (u *Undefined) drew(x *ctx, a *access, mem MemID, addr uint64, e int32, l i
 	n := 0
 	if d.each {
 		n = len(d.list)
-		d.list = append(d.list, Draw{CTA: x.w.cta, Warp: x.w.index, Lane: l, PC: x.s.pc, Mem: mem, Addr: addr, Old: uint32(old), New: uint32(now), Lo: math.MinInt64, Hi: math.MaxInt64})
+		d.list = append(d.list, Draw{CTA: x.w.cta, Warp: x.w.index, Lane: l, PC: x.s.pc, Mem: mem, Addr: addr, Old: uint32(old), New: uint32(now), Operand: uint32(operand), Lo: math.MinInt64, Hi: math.MaxInt64})
 	}
 	u.put(k, l, shade{math.MaxUint32, u.origin(UndefinedFrom{UndefinedDraw, x.s.pc, int32(n)})})
 	d.regs[drawnReg{k, l}] = drawn{uint32(old), c, n}

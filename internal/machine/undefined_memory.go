@@ -231,6 +231,10 @@ func (u *Undefined) updated(x *ctx, in *instr, a *access, mem MemID, r *region, 
 			now = [2]shade{{^uint64(0), from}, {^uint64(0), from}}
 		}
 	}
+	if u.summed(x, a, mem, r.base+off, l, old.lo, operand.lo) {
+		now[0] = shade{^uint64(0), now[0].from | u.origin(UndefinedFrom{UndefinedSum, x.s.pc, 0})}
+		was[0] = now[0]
+	}
 	u.store(x, r, off, now, uint64(a.elem))
 	if a.acc&Read != 0 {
 		k := u.row(x, a.regs[a.n+e], isWide || a.t == b128)

@@ -161,13 +161,25 @@ func (s *monitor) start(m *machine.Machine, ev *machine.Event) {
 		case slices.Contains(new, v.CTA):
 		case v.Kind == machine.WaitNothing:
 			return
-		case v.Kind == machine.WaitMemory && v.Mem == machine.Global && at == nil:
+		case at == nil && waitsOnGlobal(&v):
 			at = &v
 		}
 	}
 	if at != nil {
 		s.hit = &hit{stuck: *at, started: s.started - 1}
 	}
+}
+
+// waitsOnGlobal reports whether a split waits for a change of global memory; one that goes round
+// then stands for its first read there.
+func waitsOnGlobal(v *machine.WaitingSplit) bool {
+	i := slices.IndexFunc(v.Looks, func(k machine.Look) bool { return k.Size > 0 && k.Mem == machine.Global })
+	if v.Kind == machine.WaitSpin && i >= 0 {
+		k := &v.Looks[i]
+		v.PC, v.Mem, v.Addr, v.Size, v.Val = k.PC, k.Mem, k.Addr, k.Size, k.Val
+		return true
+	}
+	return v.Kind == machine.WaitMemory && v.Mem == machine.Global
 }
 
 func (s *monitor) mbar(m *machine.Machine, ev *machine.Event) {

@@ -98,6 +98,7 @@ func byGrants(l *trial.Subject, w *trial.Budget, jobs int, skip bool) (p Proof, 
 		p.Take(l, &parts[i])
 	}
 	p.Found(l, &r)
+	p.sumsMatter(l)
 	if slices.Contains(unknown, true) {
 		p.because(l, Reason{Condition: "C9", Text: "the driver or the part decides a value that matters", PC: -1})
 	}

@@ -36,6 +36,9 @@ type Proof struct {
 	// Sums are instructions by which several threads add floating-point numbers to a word
 	// that nobody reads: the last bits of the sum may depend on the schedule.
 	Sums []int32
+	// Words are the words to which they add, of a run of the proof.
+	Words []machine.Sum
+	read  []mixture // loads of sums
 	// Joint are instructions by which lanes of a warp add floating-point numbers to a word
 	// that is read: a run takes them in the order of the lanes' numbers.
 	Joint []int32
@@ -47,7 +50,7 @@ type Proof struct {
 	// which bytes every schedule accesses.
 	Orders bool
 	// Grants is how many runs it is by, one for each list of clusters that a cluster may get
-	// instead of their starting; 0: none gets any.
+	// instead of their starting, or of numbers that it may draw; 0: it is by other runs.
 	Grants int
 }
 
@@ -71,6 +74,12 @@ func Try(l *trial.Subject, w *trial.Budget, jobs int, skip bool) (Proof, trial.R
 	p, r := one(l, w, jobs, skip)
 	if p.Decides() || w.Context.Err() != nil {
 		return p, r
+	}
+	if q, s, ok := byClasses(l, w, jobs, skip, max(8*r.Instrs, longOrder)); ok {
+		return q, s
+	}
+	if q, s, ok := byTickets(l, w, jobs, skip, max(8*r.Instrs, longOrder)); ok {
+		return q, s
 	}
 	if q, s, ok := byOrders(l, w, max(8*r.Instrs, longOrder)); ok {
 		return q, s
@@ -162,6 +171,7 @@ func One(l *trial.Subject, w *trial.Budget, jobs int, skip bool, v View) (p Proo
 	}
 	p.Found(l, &r)
 	p.concludes()
+	p.rounds(l, w)
 	return p, r
 }
 
@@ -171,7 +181,7 @@ func (p *Proof) Decides() bool { return p.Holds || p.Together || p.Residency }
 
 // concludes decides whether the proof holds, and given what.
 func (p *Proof) concludes() {
-	p.Holds = len(p.Reasons) == 0
+	p.Holds, p.Together, p.Residency = len(p.Reasons) == 0, false, false
 	if p.onlyAssumed() {
 		p.Together = slices.ContainsFunc(p.Reasons, func(r Reason) bool { return r.together })
 		p.Residency = slices.ContainsFunc(p.Reasons, func(r Reason) bool { return r.residency })
@@ -189,6 +199,7 @@ func (p *Proof) Take(l *trial.Subject, part *Part) {
 	p.Contents = p.Contents || part.contents
 	p.Earlier = p.Earlier || part.earlier
 	p.Sums, p.Joint = union(p.Sums, part.sums), union(p.Joint, part.joint)
+	p.read = append(p.read, part.read...)
 	p.Addresses.add(&part.addresses)
 	for _, f := range part.failures {
 		p.because(l, Reason{f.Condition.String(), f.Text, f.PC, f.Mates != 0, f.Residency})
@@ -242,6 +253,7 @@ type Part struct {
 	// unsettled are the loads whose values the schedule decides.
 	unsettled []mixture
 	sums      []int32
+	read      []mixture // loads of sums
 	joint     []int32
 	addresses Addresses
 	contents  bool // as in Proof
@@ -341,6 +353,15 @@ func watch(l *trial.Subject, known map[int32]bool, more func(*rules.Config)) *Wa
 		s.loads = &loadedWords{pcs: pcs, read: map[place]int32{}, open: map[place]bool{}}
 		c.Strong = s.loads.pair
 	}
+	if len(polls) > 0 { // what is handed on by a word is written by several, one after the other
+		s.strong.open = map[place]bool{}
+		loaded := c.Strong
+		c.Strong = func(p order.Pair) {
+			if s.strong.pair(p); loaded != nil {
+				loaded(p)
+			}
+		}
+	}
 	if more != nil {
 		more(&c)
 	}
@@ -367,7 +388,7 @@ func (s *Watchers) Follow(w *trial.Budget, m *machine.Machine, skip, part bool) 
 	if !ended && len(r.Gaps) == 0 {
 		r.Gaps = append(r.Gaps, rules.Gap{What: "the run did not come to its end", PC: -1})
 	}
-	r.failures, r.mixed, r.sums, r.joint = s.Prover.Finish(), s.strong.mixed, s.strong.sums, s.strong.joint
+	r.failures, r.mixed, r.sums, r.joint, r.read = s.Prover.Finish(), s.strong.mixed, s.strong.sums, s.strong.joint, s.strong.sumsRead
 	if s.loads != nil {
 		r.unsettled = s.loads.unsettled()
 	}
