@@ -1,7 +1,9 @@
 package muster
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 
 	"muster/internal/executions"
 	"muster/internal/explore"
@@ -41,6 +43,7 @@ func (c *checking) executes() {
 		c.Add(at, &trial.Result{Findings: []rules.Finding{f.Finding}})
 	}
 	if !r.Coverage.Complete {
+		c.doubts(r)
 		return
 	}
 	c.Gaps = slices.DeleteFunc(c.Gaps, func(g rules.Gap) bool { return g.Executions })
@@ -56,6 +59,22 @@ func (c *checking) executes() {
 	c.coverage = &report.Coverage{Schedules: r.Coverage.Schedules, Left: r.Coverage.Left, Steps: r.Coverage.Steps, Longest: r.Coverage.Longest, Complete: true, Executions: true}
 }
 
+// doubts names an execution that may be wrong, where not all could be explored. The first is enough.
+func (c *checking) doubts(r *executions.Result) {
+	if c.Wrong() || len(r.Doubts) == 0 {
+		return
+	}
+	f := &r.Doubts[0]
+	c.AddGap(rules.Gap{What: fmt.Sprintf(doubtText, f.Schedule), PC: f.Sites[len(f.Sites)-1].PC})
+}
+
+// doubtText is the gap of an execution in doubt.
+const doubtText = doubtful + " that no interleaving left which was run; not all of them were. Its schedule: %s"
+
+const doubtful = "this access returns an overwritten value in an execution that is no interleaving and leaves a memory"
+
+func inDoubt(gap string) bool { return strings.HasPrefix(gap, doubtful) }
+
 // everyExecution explores executions: first with each fence.sc as a fence.acq_rel, if there are
 // some. That has all executions and more, and no orders of fences to go through, of which n have
 // n!. What is right so is right.
@@ -63,10 +82,17 @@ func (c *checking) everyExecution() *executions.Result {
 	o := executions.Options{Schedules: executionsEach * c.explore.Schedules, Steps: c.explore.Steps, Begin: c.explore.Prepare, Final: c.explore.Final}
 	if c.subject.Program.FencesSC() {
 		o.WeakFences = true
-		if r := executions.Explore(c.budget, c.subject, o); r.Right() {
-			return r // there are more with the orders of fences: what is too much is so with them
-		}
+		r := executions.Explore(c.budget, c.subject, o)
 		o.WeakFences = false
+		switch {
+		case !r.Right():
+		case explore.Spent(r.Coverage.Why): // there are more with the orders of fences: too many, too
+			s := executions.Sample(c.budget, c.subject, o)
+			s.Coverage = r.Coverage
+			return s
+		default:
+			return r
+		}
 	}
 	return executions.Explore(c.budget, c.subject, o)
 }

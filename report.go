@@ -110,6 +110,8 @@ func (l *Launch) gap(g rules.Gap) report.Gap {
 	case in != "":
 		out.Limits = []report.Limit{{Option: in, Value: values[in], AtLeast: g.AtLeast}}
 		out.Needs = report.Needs(out.Limits)
+	case inDoubt(g.What):
+		out.Needs = report.NoNumber("with more schedules it may be decided")
 	case strings.Contains(g.What, "not modelled"):
 		out.Needs = report.NoNumber("what is not modelled stays open")
 	default:

@@ -166,9 +166,15 @@ func fenceVerdict(want string, status int, out string) error {
 // fenceKernels gives the text of each kernel of docs/fences, by its file and its name.
 func fenceKernels(t *testing.T) map[string]string {
 	t.Helper()
+	return kernelsOf(t, "docs/fences", 12)
+}
+
+// kernelsOf gives those of a folder, which has so many files of them at least.
+func kernelsOf(t *testing.T, dir string, least int) map[string]string {
+	t.Helper()
 	kernels := map[string]string{}
-	files, err := filepath.Glob("docs/fences/*.ptx")
-	if err != nil || len(files) < 12 {
+	files, err := filepath.Glob(dir + "/*.ptx")
+	if err != nil || len(files) < least {
 		t.Fatalf("%d files of kernels, %v", len(files), err)
 	}
 	for _, file := range files {

@@ -59,7 +59,7 @@ answer says so.
 A file has threads with their places (or a tree of scopes), ld, st, atom, red and
 fences with their semantics and scopes, arithmetic, branches, barriers, aliases and
 the proxies of textures, surfaces and constants, a filter, and one condition.
-docs/litmus.md tells what volatile, relaxed, acquire and fences give, with a test
+docs/memory.md tells what volatile, relaxed, acquire and fences give, with a test
 for each; docs/litmus has these and others. '-' reads standard input.
 
 Exit status: 0 answered, 1 an outcome of a ~exists is allowed or a forall fails,

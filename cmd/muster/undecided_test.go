@@ -17,6 +17,9 @@ import (
 // an exploration, the report names the condition; the mended kernel is proven by one run. What
 // the report says, without and with an exploration, is what the example has.
 func TestConditions(t *testing.T) {
+	if testing.Short() {
+		t.Skip("explorations that are long under the race detector, one after the other; others have the goroutines")
+	}
 	examples, err := filepath.Abs("../../internal/undecided/testdata")
 	if err != nil {
 		t.Fatal(err)

@@ -39,9 +39,11 @@ type Run struct {
 	loose   []int32
 	buffer  []buffering
 	// fixed: no value that is loaded decides which accesses there are.
-	fixed bool
-	stale *Stale
-	over  bool
+	fixed   bool
+	stale   *Stale
+	over    bool
+	asked   int // nodes when Interleaves was asked last
+	inOrder bool
 }
 
 // A word holds the versions of a word, and who read them.
@@ -247,6 +249,18 @@ func (r *Run) Stale() *Stale {
 		return nil
 	}
 	return r.stale
+}
+
+// Interleaves reports whether the execution so far is that of some interleaving. If it is not, no
+// longer one is.
+func (r *Run) Interleaves() bool {
+	if r.stale == nil {
+		return true
+	}
+	if r.asked != len(r.nodes) {
+		r.asked, r.inOrder = len(r.nodes), r.sequential()
+	}
+	return r.inOrder
 }
 
 func (r *Run) sequential() bool {

@@ -44,6 +44,11 @@ type Result struct {
 	// Loose are the instructions at which load buffering may lead to executions that were not
 	// explored.
 	Loose []int32
+	// Sampled is how many executions were sampled, since there are too many; Doubts are those
+	// that leave a memory which no interleaving leaves that was run, where not all of these are
+	// known.
+	Sampled int
+	Doubts  []Found
 }
 
 // An explorer explores one launch.
@@ -153,11 +158,34 @@ func (x *explorer) gap(g rules.Gap) {
 	}
 }
 
+func newExplorer(l *trial.Subject, o Options) *explorer {
+	return &explorer{o: o, decides: lanes.Deciders(l.Program), seen: map[string]bool{}, plain: map[uint64]bool{}}
+}
+
 // Explore explores the executions of a launch.
 func Explore(w *trial.Budget, l *trial.Subject, o Options) *Result {
-	x := &explorer{o: o, decides: lanes.Deciders(l.Program), seen: map[string]bool{}, plain: map[uint64]bool{}}
+	x := newExplorer(l, o)
 	l = l.Executing()
 	over, why := w.Stop()
+	space := x.space(l, over)
+	limits := explore.Limits{Schedules: o.Schedules, Steps: o.Steps, Length: maxLength}
+	x.Coverage = explore.NewSearch(space, limits).Run(func() bool { return over() || o.WeakFences && !x.Right() })
+	if reason := why(); reason != "" {
+		x.Coverage.Why = reason
+	}
+	switch {
+	case x.Coverage.Complete:
+		x.settle(true)
+	case o.WeakFences: // some of these are no executions
+	case explore.Spent(x.Coverage.Why):
+		x.sample(space, limits, over)
+	}
+	slices.Sort(x.Loose)
+	return &x.Result
+}
+
+// space is that of the executions of a launch.
+func (x *explorer) space(l *trial.Subject, over func() bool) *explore.Space {
 	x.fork = func(o machine.Observer) *machine.Machine {
 		m := l.Machine(o, nil)
 		m.ShowMeetings()
@@ -166,32 +194,34 @@ func Explore(w *trial.Budget, l *trial.Subject, o Options) *Result {
 		}
 		return m
 	}
-	s := explore.NewSearch(&explore.Space{
+	return &explore.Space{
 		Fork: x.fork,
 		Watch: func() explore.Watcher {
 			c := l.Rules()
-			c.WeakFences = o.WeakFences
+			c.WeakFences = x.o.WeakFences
 			return &watcher{rules.NewJudge(c), x}
 		},
 		Allows: func(w explore.Watcher, m *machine.Machine, c machine.Choice) bool {
 			return w.(*watcher).Words.Allows(m, c)
 		},
 		Stop:       over,
-		WeakFences: o.WeakFences,
-	}, explore.Limits{Schedules: o.Schedules, Steps: o.Steps, Length: maxLength})
-	x.Coverage = s.Run(func() bool { return over() || o.WeakFences && !x.Right() })
-	if reason := why(); reason != "" {
-		x.Coverage.Why = reason
+		WeakFences: x.o.WeakFences,
 	}
-	if x.Coverage.Complete {
-		for i := range x.stale {
-			if r := &x.stale[i]; !x.plain[r.left] {
-				x.add(r.finding, r.schedule)
-			}
+}
+
+// settle tells the executions that leave what no interleaving leaves. Where not all interleavings
+// are known, they are in doubt.
+func (x *explorer) settle(known bool) {
+	for i := range x.stale {
+		r := &x.stale[i]
+		switch {
+		case x.plain[r.left]:
+		case known:
+			x.add(r.finding, r.schedule)
+		default:
+			x.Doubts = append(x.Doubts, Found{r.finding, r.schedule})
 		}
 	}
-	slices.Sort(x.Loose)
-	return &x.Result
 }
 
 // maxLength bounds the steps of a run that is explored.

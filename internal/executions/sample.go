@@ -1,0 +1,78 @@
+package executions
+
+import (
+	"muster/internal/explore"
+	"muster/internal/machine"
+	"muster/internal/trial"
+)
+
+// Where there are more executions than the budget has room for, some are sampled. An error of one of
+// them is an error. That an execution leaves what no interleaving leaves takes all interleavings,
+// which are fewer: they are explored by themselves, once there is an execution in doubt.
+
+// sampledOf is how many executions are explored for each that is sampled.
+const sampledOf = 10
+
+// Sample samples executions of a launch, and explores none, as Explore does where there are more
+// than the budget has room for.
+func Sample(w *trial.Budget, l *trial.Subject, o Options) *Result {
+	x := newExplorer(l, o)
+	over, _ := w.Stop()
+	x.sample(x.space(l.Executing(), over), explore.Limits{Schedules: o.Schedules, Steps: o.Steps, Length: maxLength}, over)
+	return &x.Result
+}
+
+// sample samples executions of a space, explores its interleavings if it has to, and settles what
+// is in doubt.
+func (x *explorer) sample(space *explore.Space, l explore.Limits, over func() bool) {
+	steps := int64(0)
+	for seed := range uint64(max(l.Schedules/sampledOf, 1)) {
+		if over() || l.Steps > 0 && steps >= l.Steps/sampledOf {
+			break
+		}
+		n, ok := space.Stroll(seed, l.Length)
+		if steps += int64(n); ok {
+			x.Sampled++
+		}
+	}
+	x.stale = fewest(x.stale)
+	x.settle(x.doubts() && interleavings(*space, l, over).Complete)
+}
+
+// interleavings explores the executions that are interleavings.
+func interleavings(space explore.Space, l explore.Limits, over func() bool) explore.Coverage {
+	space.Leaves = func(w explore.Watcher) bool { return !w.(*watcher).Words.Interleaves() }
+	return explore.NewSearch(&space, l).Run(over)
+}
+
+// doubts reports whether some execution leaves a memory that is not known of an interleaving.
+func (x *explorer) doubts() bool {
+	for i := range x.stale {
+		if !x.plain[x.stale[i].left] {
+			return true
+		}
+	}
+	return false
+}
+
+// fewest keeps of executions that leave the same memory the one with the fewest accesses that take
+// an older version: a sample has some that change nothing.
+func fewest(list []staleRun) (out []staleRun) {
+	at, least := map[uint64]int{}, map[uint64]int{}
+	for _, r := range list {
+		n := 0
+		for _, c := range r.schedule.Prefix {
+			if c.Kind == machine.Pick {
+				n++
+			}
+		}
+		switch i, ok := at[r.left]; {
+		case !ok:
+			at[r.left], least[r.left] = len(out), n
+			out = append(out, r)
+		case n < least[r.left]:
+			out[i], least[r.left] = r, n
+		}
+	}
+	return out
+}
