@@ -96,19 +96,22 @@ type node struct {
 	whole   bool            // an interleaving has all nodes of the access at once
 }
 
-// An Access is a strong access of a lane to a word.
+// An Access is a strong access of a lane to a word; Several: it is one of several words.
 type Access struct {
 	PC        int32
 	CTA, Warp int32
 	Lane      int8
+	Several   bool
 	Word      machine.Word
 }
 
 // A Stale says which access took another version than the last: it read or followed Took, and
 // Over came next in coherence order. A version that no strong write of the run made has PC -1.
+// Torn: the run is an interleaving of accesses of which the elements of a vector come apart.
 type Stale struct {
 	Access
 	Writes     bool
+	Torn       bool
 	Took, Over Access
 }
 
@@ -214,7 +217,7 @@ func (r *Run) made(v *version) Access {
 // atomic for each word alone (9.7.13.6).
 func (r *Run) enter(ev *machine.Event, lane int, w *word) int {
 	at := len(r.nodes)
-	n := node{from: -1, Access: Access{ev.PC, ev.CTA, ev.Warp, int8(lane), w.at}, control: r.control.Order.Moment(ev, 1<<lane), first: at}
+	n := node{from: -1, Access: Access{ev.PC, ev.CTA, ev.Warp, int8(lane), ev.Whole > 0, w.at}, control: r.control.Order.Moment(ev, 1<<lane), first: at}
 	if ev.Whole > 0 {
 		n.whole = ev.Access&machine.Update == 0
 		for i := at - 1; !ev.First && i >= 0; i-- {
@@ -245,9 +248,10 @@ func (r *Run) Over() bool { return r.over }
 // some interleaving has the same execution: if order for any reason, coherence order and reads
 // before overwriting have no cycle.
 func (r *Run) Stale() *Stale {
-	if r.stale == nil || r.sequential() {
+	if r.stale == nil || r.sequential(true) {
 		return nil
 	}
+	r.stale.Torn = r.sequential(false)
 	return r.stale
 }
 
@@ -258,16 +262,21 @@ func (r *Run) Interleaves() bool {
 		return true
 	}
 	if r.asked != len(r.nodes) {
-		r.asked, r.inOrder = len(r.nodes), r.sequential()
+		r.asked, r.inOrder = len(r.nodes), r.sequential(true)
 	}
 	return r.inOrder
 }
 
-func (r *Run) sequential() bool {
+// sequential reports whether some interleaving has the execution; whole: one in which a load or a
+// store has all of its words at once.
+func (r *Run) sequential(whole bool) bool {
 	n := len(r.nodes)
 	next := make([][]int, n)
 	edge := func(a, b int) {
-		if a, b = r.step(a), r.step(b); a != b {
+		if whole {
+			a, b = r.step(a), r.step(b)
+		}
+		if a != b {
 			next[a] = append(next[a], b)
 		}
 	}

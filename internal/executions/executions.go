@@ -113,11 +113,11 @@ func (w *watcher) End(m *machine.Machine, path []machine.Choice) {
 	if x.o.Final != nil {
 		x.o.Final(m)
 	}
-	switch left := m.GlobalHash(); {
-	case len(findings) == 0:
+	left := m.GlobalHash()
+	if i := slices.IndexFunc(findings, func(f rules.Finding) bool { return rules.IsStale(&f) }); i >= 0 {
+		x.keep(staleRun{left, findings[i], s})
+	} else if !rules.Erred(findings) {
 		x.plain[left] = true
-	case rules.IsStale(&findings[0]):
-		x.keep(staleRun{left, findings[0], s})
 	}
 }
 

@@ -10,7 +10,11 @@ func TestPickText(t *testing.T) {
 			t.Errorf("%s: %v, %v", c, got, err)
 		}
 	}
-	for _, bad := range []string{"o", "o1.0.0", "o1.0.0<", "o1.0.0<x", "o1.0.0<0.0.32:0", "o1.0.0<0.64.0:0", "o1.0.0<0.0.0:-1", "o1.0.0<0.0.0:0 "} {
+	several := Choice{Kind: Pick, CTA: 1}.taking([]Version{version(0, 0, 0, 3), Initial, version(2, 1, 4, 9)})
+	if got, err := ParseChoice(several.String()); err != nil || got != several || several.String() != "o1.0.0<0.0.0:3+i+2.1.4:9" {
+		t.Errorf("%s: %v, %v", several, got, err)
+	}
+	for _, bad := range []string{"o1.0.0<i+", "o1.0.0<i+i+i+i+i+i+i+i+i", "o", "o1.0.0", "o1.0.0<", "o1.0.0<x", "o1.0.0<0.0.32:0", "o1.0.0<0.64.0:0", "o1.0.0<0.0.0:-1", "o1.0.0<0.0.0:0 "} {
 		if c, err := ParseChoice(bad); err == nil {
 			t.Errorf("%q is %v", bad, c)
 		}

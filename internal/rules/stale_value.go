@@ -2,6 +2,7 @@ package rules
 
 import (
 	"fmt"
+	"slices"
 
 	"muster/internal/coherence"
 	"muster/internal/machine"
@@ -19,6 +20,12 @@ two threads may store one word each and then read the other's old value, and two
 stores may reach others in the opposite order (ISA 8.9.5, 8.9.6, 8.10). Here such an
 execution ends with a memory that no interleaving of the threads leaves.
 
+The elements of a vector access are accesses of their own, in no order (ISA 8.2.4): one may
+return the new value and another the old one, whether or not the store wrote both by one
+instruction, and no fence orders the elements of one instruction. Cards deliver an aligned
+load or store of up to 16 bytes at once, and libraries such as NCCL (protocol LL) rely on that: a
+launch file that assumes it says assume: [vector-atomic].
+
 The usual causes: a flag that is written or read by .relaxed or volatile without a
 fence (volatile is .relaxed with .sys scope, ISA 8.4.2), an acquire without its release, and
 threads that each write one word and then read another's, which only fence.sc
@@ -30,19 +37,25 @@ one, and the ISA does not promise that.
 Mend it where a flag is handed on by a release (st.release, or fence.acq_rel before a
 strong store) and an acquire that reads it (ld.acquire, or fence.acq_rel after a
 strong load), both of a scope that holds the two threads; where threads look at each
-other's words by fence.sc between the store and the load.`,
+other's words by fence.sc between the store and the load. Put a flag and its value into one
+scalar of 8 bytes, or of 16 (.b128), not into two elements of a vector.`,
 })
 
 // staleWords adds the finding of an execution that is no interleaving and comes to its end with no
-// other finding. Whether some interleaving leaves the same memory is for others to say
+// other error. Whether some interleaving leaves the same memory is for others to say
 // (package executions).
 func (j *Judge) staleWords() {
-	if j.Words == nil || !j.over || len(j.findings) > 0 {
+	if j.Words == nil || !j.over || Erred(j.findings) {
 		return
 	}
 	if s := j.Words.Stale(); s != nil {
 		j.add(staleValue, j.staleValue(s))
 	}
+}
+
+// Erred reports whether some finding is an error.
+func Erred(list []Finding) bool {
+	return slices.ContainsFunc(list, func(f Finding) bool { return f.Severity == Error })
 }
 
 // IsStale reports whether a finding is of an execution that is no interleaving.
@@ -70,11 +83,28 @@ func (j *Judge) staleValue(s *coherence.Stale) Finding {
 		Fix: fmt.Sprintf("a release behind the store and an acquire before the load that reads it, in the threads that hand on a flag; or fence.sc%s between the store of one word "+
 			"and the load of another, in each thread that does both", scope),
 	}
+	if s.Torn {
+		f.Missing = fmt.Sprintf("the elements of %s are accesses of their own, in no order (ISA 8.2.4)", j.vector(s))
+		f.Fix = "one scalar of 8 bytes, or of 16 (.b128), for what belongs together; or a flag of its own with a release and an acquire. Cards deliver an aligned vector of up to 16 bytes at once: a launch file that relies on that says assume: [vector-atomic]"
+	}
 	f.Headline = fmt.Sprintf("%s: %s reads %s, which %s had overwritten; no interleaving leaves this result", place(span), who(&s.Access), took, who(&s.Over))
 	if s.Writes {
 		f.Sites[1].Role = "writes"
 		f.Headline = fmt.Sprintf("%s: the store of %s comes before that of %s in coherence order, though it came later; no interleaving leaves this result", place(span), who(&s.Access), who(&s.Over))
-		f.Missing = fmt.Sprintf("causality order does not say that %s comes before %s", j.at(s.Over.PC), j.at(s.PC))
+		if !s.Torn {
+			f.Missing = fmt.Sprintf("causality order does not say that %s comes before %s", j.at(s.Over.PC), j.at(s.PC))
+		}
 	}
 	return f
+}
+
+// vector names the one of the two accesses that has several elements.
+func (j *Judge) vector(s *coherence.Stale) string {
+	switch {
+	case s.Several:
+		return j.at(s.PC)
+	case s.Over.Several:
+		return j.at(s.Over.PC)
+	}
+	return "a vector access"
 }

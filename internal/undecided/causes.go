@@ -97,17 +97,6 @@ Where threads hand something on, make the store a release and the load that read
 acquire: then there is an order, and nothing is left open.`,
 	},
 	{
-		Title: "elements of one strong access",
-		Says:  `elements of this access`,
-		Shown: "incomplete: elements of this access were not let take versions of different age",
-		Text: `A strong load or store of several elements, or of a packed type, is one access for each
-element, in no order (ISA 8.2.4): one may return an older value than another. Muster lets each
-return the newest alone.
-
-Check by a flag of its own, behind a release and an acquire, or put flag and value into one
-scalar of 8 bytes, which is read whole.`,
-	},
-	{
 		Title: "lanes of one warp that come to one place together",
 		Says:  `^lanes of one warp`,
 		Shown: "incomplete: lanes of one warp test one mbarrier here in one step; that some find the phase complete and others do not was not looked at",
