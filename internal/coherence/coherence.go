@@ -20,6 +20,7 @@ package coherence
 import (
 	"math/bits"
 	"slices"
+	"sort"
 
 	"muster/internal/machine"
 	"muster/internal/order"
@@ -36,6 +37,8 @@ type Run struct {
 	fences  []fence
 	settled int // of the tracker's ChosenFences
 	nodes   []node
+	lanes   []lanePlace         // that made accesses
+	of      map[lanePlace][]int // their nodes
 	loose   []int32
 	buffer  []buffering
 	whole   []int32
@@ -43,6 +46,11 @@ type Run struct {
 	fixed bool
 	stale *Stale
 	over  bool
+}
+
+type lanePlace struct {
+	cta, warp int32
+	lane      int8
 }
 
 // A word holds the versions of a word, and who read them.
@@ -85,7 +93,7 @@ type read struct {
 type node struct {
 	Access
 	control order.Moment
-	after   []int // nodes that precede it for any reason: program order, reads-from, barriers
+	after   []int // the last node of each lane that precedes it for any reason: program order, reads-from, barriers
 	from    int   // the node that wrote what it reads, -1 if none did
 	reads   bool
 	writes  bool
@@ -114,7 +122,7 @@ const most = 4096
 
 // NewRun watches a run that has not begun, whose causality order t derives.
 func NewRun(t *order.Tracker, p *machine.Program) *Run {
-	return &Run{order: t, control: outcome.NewControl(t.Config().Shape, p.HasBarriers(), true), words: map[machine.Word]*word{}, fixed: p.Fixed()}
+	return &Run{order: t, control: outcome.NewControl(t.Config().Shape, p.HasBarriers(), true), words: map[machine.Word]*word{}, of: map[lanePlace][]int{}, fixed: p.Fixed()}
 }
 
 // Observe takes the next event.
@@ -212,11 +220,18 @@ func (r *Run) made(v *version) Access {
 // enter adds the node of an access.
 func (r *Run) enter(ev *machine.Event, lane int, w *word) int {
 	n := node{from: -1, Access: Access{ev.PC, ev.CTA, ev.Warp, int8(lane), w.at}, control: r.control.Order.Moment(ev, 1<<lane)}
-	for i := range r.nodes {
-		if r.controls(ev, lane, r.nodes[i].control) {
-			n.after = append(n.after, i)
+	// What a lane did is in order: its last node that precedes stands for those before.
+	own := lanePlace{ev.CTA, ev.Warp, int8(lane)}
+	for _, who := range r.lanes {
+		list := r.of[who]
+		if k := sort.Search(len(list), func(k int) bool { return !r.controls(ev, lane, r.nodes[list[k]].control) }); k > 0 {
+			n.after = append(n.after, list[k-1])
 		}
 	}
+	if r.of[own] == nil {
+		r.lanes = append(r.lanes, own)
+	}
+	r.of[own] = append(r.of[own], len(r.nodes))
 	r.nodes = append(r.nodes, n)
 	return len(r.nodes) - 1
 }
