@@ -90,7 +90,7 @@ type written struct {
 type versions struct {
 	words map[Word][]written // in coherence order
 	turns map[lanePlace]uint32
-	// shuffled are the words of which some access took another version than the last.
+	// shuffled are the words of which some write came before others that were there.
 	shuffled map[Word]bool
 }
 
@@ -135,7 +135,8 @@ func (m *Machine) Last(w Word) Version {
 	return list[len(list)-1].name
 }
 
-// Shuffled reports whether some access to a word took another version than the last.
+// Shuffled reports whether some write of a word came before one that was there: turns are not in
+// coherence order then. A read that takes an older version leaves them so.
 func (m *Machine) Shuffled(w Word) bool { return m.versions != nil && m.versions.shuffled[w] }
 
 // current returns the versions of a word. Where memory holds something else than the last, a
@@ -203,9 +204,6 @@ func (x *ctx) picked(w Word) (lo, hi uint64, ok bool) {
 	list := x.m.current(w)
 	for i := range list {
 		if list[i].name == x.pick {
-			if i < len(list)-1 {
-				x.m.versions.shuffled[w] = true
-			}
 			return list[i].lo, list[i].hi, true
 		}
 	}
