@@ -315,6 +315,9 @@ func (w *word) agree(names []machine.Version) {
 		}
 		return
 	}
+	if len(names) == len(w.versions) && names[len(names)-1] == w.versions[len(names)-1].name {
+		return // versions are dropped all together
+	}
 	w.versions = slices.DeleteFunc(w.versions, func(v version) bool { return !slices.Contains(names, v.name) })
 }
 
