@@ -20,6 +20,7 @@ package coherence
 import (
 	"math/bits"
 	"slices"
+	"sort"
 
 	"muster/internal/machine"
 	"muster/internal/order"
@@ -36,6 +37,8 @@ type Run struct {
 	fences  []fence
 	settled int // of the tracker's ChosenFences
 	nodes   []node
+	lanes   []lanePlace         // that made accesses
+	of      map[lanePlace][]int // their nodes
 	loose   []int32
 	buffer  []buffering
 	// fixed: no value that is loaded decides which accesses there are.
@@ -44,6 +47,11 @@ type Run struct {
 	over    bool
 	asked   int // nodes when Interleaves was asked last
 	inOrder bool
+}
+
+type lanePlace struct {
+	cta, warp int32
+	lane      int8
 }
 
 // A word holds the versions of a word, and who read them.
@@ -86,7 +94,7 @@ type read struct {
 type node struct {
 	Access
 	control order.Moment
-	after   []int // nodes that precede it for any reason: program order, reads-from, barriers
+	after   []int // the last node of each lane that precedes it for any reason: program order, reads-from, barriers
 	from    int   // the node that wrote what it reads, -1 if none did
 	reads   bool
 	writes  bool
@@ -120,7 +128,7 @@ const most = 4096
 
 // NewRun watches a run that has not begun, whose causality order t derives.
 func NewRun(t *order.Tracker, p *machine.Program) *Run {
-	return &Run{order: t, control: outcome.NewControl(t.Config().Shape, p.HasBarriers(), true), words: map[machine.Word]*word{}, fixed: p.Fixed()}
+	return &Run{order: t, control: outcome.NewControl(t.Config().Shape, p.HasBarriers(), true), words: map[machine.Word]*word{}, of: map[lanePlace][]int{}, fixed: p.Fixed()}
 }
 
 // Observe takes the next event.
@@ -227,11 +235,22 @@ func (r *Run) enter(ev *machine.Event, lane int, w *word) int {
 			}
 		}
 	}
-	for i := range r.nodes {
-		if r.nodes[i].first != n.first && r.controls(ev, lane, r.nodes[i].control) {
-			n.after = append(n.after, i)
+	// What a lane did is in order: its last access that precedes stands for those before.
+	own := lanePlace{ev.CTA, ev.Warp, int8(lane)}
+	for _, who := range r.lanes {
+		list := r.of[who]
+		k := sort.Search(len(list), func(k int) bool { return !r.controls(ev, lane, r.nodes[list[k]].control) })
+		for k > 0 && r.nodes[list[k-1]].first == n.first {
+			k--
+		}
+		for i := k - 1; i >= 0 && r.nodes[list[i]].first == r.nodes[list[k-1]].first; i-- {
+			n.after = append(n.after, list[i])
 		}
 	}
+	if r.of[own] == nil {
+		r.lanes = append(r.lanes, own)
+	}
+	r.of[own] = append(r.of[own], len(r.nodes))
 	r.nodes = append(r.nodes, n)
 	return at
 }
@@ -341,6 +360,9 @@ func (w *word) agree(names []machine.Version) {
 			w.versions = []version{{name: machine.Initial, node: -1}}
 		}
 		return
+	}
+	if len(names) == len(w.versions) && names[len(names)-1] == w.versions[len(names)-1].name {
+		return // versions are dropped all together
 	}
 	w.versions = slices.DeleteFunc(w.versions, func(v version) bool { return !slices.Contains(names, v.name) })
 }

@@ -22,6 +22,10 @@ type fence struct {
 	loose []int
 }
 
+// maxLooked bounds the versions of a word, and the fences, for which is looked at what the axioms
+// forbid: behind that, more is left open than is.
+const maxLooked = 64
+
 // buffers notes load buffering (8.10.4): an earlier read of the word precedes the write that is
 // about to be made behind version i, by program order, reads-from and barriers, but not in
 // causality order, so that the axioms let it read that write. They do not if a later version
@@ -31,18 +35,16 @@ type fence struct {
 func (r *Run) buffers(ev *machine.Event, lane int, w *word, i, n int) {
 	for k := range w.reads {
 		d := &w.reads[k]
-		if d.update && r.afterUpdate(ev, lane, w, d.node) {
+		if !r.controls(ev, lane, d.control) || r.order.Known(ev.CTA, ev.Warp, lane, d.Moment) != 0 {
 			continue
 		}
-		if w.index(d.floor) > i {
+		if d.update && r.afterUpdate(ev, lane, w, d.node) || w.index(d.floor) > i {
 			continue
 		}
 		if r.fixed && !d.modify && slices.ContainsFunc(d.behind, func(v machine.Version) bool { at := w.index(v); return at >= 0 && at <= i }) {
 			continue
 		}
-		if r.controls(ev, lane, d.control) && r.order.Known(ev.CTA, ev.Warp, lane, d.Moment) == 0 {
-			r.buffer = append(r.buffer, buffering{d.node, n})
-		}
+		r.buffer = append(r.buffer, buffering{d.node, n})
 	}
 }
 
@@ -62,7 +64,7 @@ func (r *Run) afterUpdate(ev *machine.Event, lane int, w *word, node int) bool {
 // in every coherence order: those that precede it in causality order, and if it is an update
 // of version i, that one; and what comes before these.
 func (r *Run) above(ev *machine.Event, lane int, w *word, i int, update bool) (list []int) {
-	if !r.fixed {
+	if !r.fixed || len(w.versions) > maxLooked {
 		return nil
 	}
 	for k := range w.versions {
@@ -108,8 +110,8 @@ func (r *Run) fencesBefore(ev *machine.Event, lane int) []uint32 {
 	if len(r.fences) == 0 {
 		return nil
 	}
-	before := make([]uint32, len(r.fences))
-	for n := range r.fences {
+	before := make([]uint32, min(len(r.fences), maxLooked))
+	for n := range before {
 		before[n] = r.order.Known(ev.CTA, ev.Warp, lane, r.fences[n].Moment)
 	}
 	return before
@@ -132,10 +134,10 @@ func (r *Run) fence(ev *machine.Event) {
 			if may == 0 {
 				continue
 			}
-			if contrary == nil {
+			if contrary == nil && n < maxLooked {
 				contrary = r.contrary(ev, lane)
 			}
-			if may&^contrary[n] != 0 {
+			if n >= maxLooked || may&^contrary[n] != 0 {
 				f.loose = append(f.loose, n)
 			}
 		}
@@ -146,7 +148,7 @@ func (r *Run) fence(ev *machine.Event) {
 // contrary returns, of each fence.sc, the lanes that cannot come after a lane's next operation in
 // base causality order.
 func (r *Run) contrary(ev *machine.Event, lane int) []uint32 {
-	out := make([]uint32, len(r.fences))
+	out := make([]uint32, min(len(r.fences), maxLooked))
 	for _, w := range r.list {
 		// The last version that the lane has to see, and whether it was read or only written.
 		last, read := -1, false

@@ -91,7 +91,7 @@ type written struct {
 type versions struct {
 	words map[Word][]written // in coherence order
 	turns map[lanePlace]uint32
-	// shuffled are the words of which some access took another version than the last.
+	// shuffled are the words of which some write came before others that were there.
 	shuffled map[Word]bool
 }
 
@@ -136,7 +136,8 @@ func (m *Machine) Last(w Word) Version {
 	return list[len(list)-1].name
 }
 
-// Shuffled reports whether some access to a word took another version than the last.
+// Shuffled reports whether some write of a word came before one that was there: turns are not in
+// coherence order then. A read that takes an older version leaves them so.
 func (m *Machine) Shuffled(w Word) bool { return m.versions != nil && m.versions.shuffled[w] }
 
 // current returns the versions of a word. Where memory holds something else than the last, a
@@ -218,9 +219,6 @@ func (x *ctx) picked(w Word, n int32) (v wideValue, ok bool) {
 	list := x.m.current(w)
 	for i := range list {
 		if list[i].name == took {
-			if i < len(list)-1 {
-				x.m.versions.shuffled[w] = true
-			}
 			return wideValue{list[i].lo, list[i].hi}, true
 		}
 	}

@@ -18,7 +18,7 @@ import (
 type Versions interface {
 	// NextVersion names the next strong write of a lane.
 	NextVersion(cta, warp int32, lane int) machine.Version
-	// Shuffled reports whether some access to a word took another version than the last.
+	// Shuffled reports whether some write of a word came before one that was there.
 	Shuffled(machine.Word) bool
 }
 
