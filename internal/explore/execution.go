@@ -141,7 +141,7 @@ func (a *arrow) word(x *touch, o *toucher) {
 func (c *collector) words(m *machine.Machine, ev *machine.Event) {
 	for k := ev.Mask; k != 0; k &= k - 1 {
 		l := bits.TrailingZeros32(k) & 31
-		at := machine.Word{Mem: ev.Mem, Addr: ev.Addr[l], Size: ev.Size}
+		at := m.WordAt(ev, l)
 		t := touch{object: bytes, role: reads, mem: int32(at.Mem), lo: at.Addr, hi: at.Addr + uint64(at.Size), word: true}
 		if ev.Access&machine.Write == 0 || ev.Access&machine.Update != 0 {
 			t.gets = true

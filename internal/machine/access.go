@@ -258,7 +258,7 @@ func (x *ctx) perform(a *access, at where, row bool) {
 		}
 		return
 	}
-	if !x.picks || !x.loadVersion(a, at) {
+	if !x.picks && !x.m.aliases(a) || !x.loadVersion(a, at) {
 		x.load(a, at, row)
 	}
 	if u := x.m.undefined(); u != nil {
@@ -338,6 +338,9 @@ func (x *ctx) accessEvent(a *access, at where, row bool) {
 	ev.Mem, ev.Size, ev.Addr, ev.Init = at.mem, a.size, &m.addr, at.mask
 	ev.Val, ev.storing, ev.by, ev.Part, ev.Whole = nil, nil, x, 0, 0
 	ev.Picks, ev.Pick = x.picks, x.pick
+	if !x.picks && m.keepsAll(a) {
+		ev.Picks, ev.Pick = true, m.Last(m.word(Word{at.mem, m.addr[lowest(at.mask)], a.size}))
+	}
 	if ev.Fails = x.failsToSwap(a, at); ev.Fails {
 		ev.Access = Read
 	}

@@ -92,6 +92,9 @@ type versions struct {
 	turns map[lanePlace]uint32
 	// shuffled are the words of which some access took another version than the last.
 	shuffled map[Word]bool
+	// all: of weak accesses too, in the order of the steps (allversions.go).
+	all  bool
+	same func(Word) Word
 }
 
 type lanePlace struct {
@@ -103,7 +106,7 @@ func (v *versions) clone() *versions {
 	if v == nil {
 		return nil
 	}
-	c := &versions{words: make(map[Word][]written, len(v.words)), turns: maps.Clone(v.turns), shuffled: maps.Clone(v.shuffled)}
+	c := &versions{words: make(map[Word][]written, len(v.words)), turns: maps.Clone(v.turns), shuffled: maps.Clone(v.shuffled), all: v.all, same: v.same}
 	for w, list := range v.words {
 		c.words[w] = slices.Clone(list)
 	}
@@ -162,7 +165,7 @@ func (m *Machine) contents(w Word) (lo, hi uint64) {
 
 // versioned reports whether an access is one of those whose versions are kept.
 func (m *Machine) versioned(a *access) bool {
-	return m.versions != nil && a.sem != Weak && a.proxy == Generic && a.space != spLocal && a.space != spConst && a.space != spParam
+	return m.versions != nil && (a.sem != Weak || m.versions.all) && a.proxy == Generic && a.space != spLocal && a.space != spConst && a.space != spParam
 }
 
 // addVersion adds a version that a lane wrote, last or after the one picked, and reports whether
@@ -178,7 +181,7 @@ func (x *ctx) addVersion(w Word, l int, lo, hi uint64, update bool) (last bool) 
 	turn := m.versions.turns[who]
 	m.versions.turns[who] = turn + 1
 	at := len(list)
-	if x.picks {
+	if x.picks && !m.versions.all {
 		for i := range list {
 			if list[i].name == x.pick {
 				at = i + 1
@@ -212,7 +215,7 @@ func (x *ctx) picked(w Word) (lo, hi uint64, ok bool) {
 // saw returns what a lane read of its word from byte o on, 8 bytes at most. If that is an older
 // version, the lane may read the newer one when it comes here again.
 func (x *ctx) saw(a *access, at where, l int, o int32) uint64 {
-	if lo, hi, ok := x.picked(Word{at.mem, x.m.addr[l], a.size}); ok {
+	if lo, hi, ok := x.picked(x.m.word(Word{at.mem, x.m.addr[l], a.size})); ok {
 		if o > 0 {
 			return hi
 		}
@@ -231,7 +234,7 @@ func (m *Machine) picks(w *warp, s *split, buf []Choice) []Choice {
 	}
 	in := &m.prog.code[s.pc]
 	a, ok := in.x.(*access)
-	if !ok || in.class != visible || !m.versioned(a) || a.n != 1 || a.t.packed() {
+	if !ok || in.class != visible || !m.versioned(a) || a.n != 1 || a.t.packed() || m.versions.all && a.acc == Write {
 		return buf
 	}
 	x := m.enter(w, s)
@@ -244,7 +247,7 @@ func (m *Machine) picks(w *warp, s *split, buf []Choice) []Choice {
 		if !ok {
 			continue
 		}
-		list := m.current(Word{mem, at, a.size})
+		list := m.current(m.word(Word{mem, at, a.size}))
 		took := s.tookHere(mem, at)
 		for i := len(list) - 2; i >= 0; i-- {
 			v := &list[i]
@@ -252,7 +255,7 @@ func (m *Machine) picks(w *warp, s *split, buf []Choice) []Choice {
 				continue
 			}
 			writes := a.acc&Write != 0 && !(a.atom == atomCas && x.comparesUnequal(in, a, v, l))
-			if writes && list[i+1].update || poll != nil && !poll.Ends(v.lo, m.ComparedWith(poll, l)) {
+			if writes && list[i+1].update && !m.versions.all || poll != nil && !poll.Ends(v.lo, m.ComparedWith(poll, l)) {
 				continue
 			}
 			buf = append(buf, Choice{Kind: Pick, CTA: w.cta, Warp: w.index, Lane: int8(l), Op: int64(v.name)})
@@ -268,7 +271,7 @@ func (x *ctx) failsToSwap(a *access, at where) bool {
 		return false
 	}
 	l := lowest(at.mask)
-	w := Word{at.mem, x.m.addr[l], a.elem}
+	w := x.m.word(Word{at.mem, x.m.addr[l], a.elem})
 	lo, hi, ok := x.picked(w)
 	if !ok {
 		lo, hi = x.m.contents(w)
@@ -320,7 +323,7 @@ func (m *Machine) WordOf(c Choice) (word Word, does Access, ok bool) {
 	if !is {
 		return Word{}, 0, false
 	}
-	return Word{mem, at, a.size}, a.acc, true
+	return m.word(Word{mem, at, a.size}), a.acc, true
 }
 
 // Versions returns the names of a word's versions, in coherence order.
@@ -350,7 +353,7 @@ func (x *ctx) storeVersions(a *access, at where) {
 			if a.skip[e] {
 				continue
 			}
-			w := Word{at.mem, x.m.addr[l] + uint64(e*a.elem), a.elem}
+			w := x.m.word(Word{at.mem, x.m.addr[l] + uint64(e*a.elem), a.elem})
 			lo, hi := x.stored(a, e, l)
 			if !x.addVersion(w, l, lo, hi, false) {
 				continue
@@ -386,7 +389,12 @@ func (x *ctx) stored(a *access, e int32, l int) (lo, hi uint64) {
 // is one.
 func (x *ctx) loadVersion(a *access, at where) bool {
 	l := lowest(at.mask)
-	lo, hi, ok := x.picked(Word{at.mem, x.m.addr[l], a.size})
+	w := x.m.word(Word{at.mem, x.m.addr[l], a.size})
+	lo, hi, ok := x.picked(w)
+	if !ok && w.Addr != x.m.addr[l] {
+		lo, hi = x.m.contents(w)
+		ok = true
+	}
 	if ok && !a.skip[0] {
 		x.deliver(a, 0, l, lo, hi)
 	}

@@ -131,6 +131,9 @@ func (t *Tracker) onAccess(ev *machine.Event) {
 	} else if len(t.over) > 0 {
 		t.passedWeakly(c, ev)
 	}
+	if t.cfg.AllVersions && ac.write && !ac.st.strong() {
+		t.weakVersions(c, ev)
+	}
 	if len(t.over) > 0 {
 		t.over = t.over[:0]
 	}
@@ -227,7 +230,7 @@ func (t *Tracker) touchRow(r *row, ac *access, a, b int) {
 	if r.guarded != 0 {
 		t.touchGuarded(ac, a, b)
 	}
-	if r.syncs && ac.write {
+	if r.syncs && ac.write && !t.cfg.AllVersions {
 		t.cutLocations(ac, a, b)
 	}
 	if len(r.segs) == 0 && a == 0 && b == rowBytes {

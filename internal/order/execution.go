@@ -69,6 +69,9 @@ func (t *Tracker) newVersion(ev *machine.Event, lane int, loc location) *locStat
 		s = *old
 		s.set, s.over = old.set.clone(), nil
 	}
+	if t.cfg.AllVersions {
+		t.ownBegun(ev, lane, &s, tab)
+	}
 	if v, ok := t.mem.(Versions); ok {
 		s.name = v.NextVersion(ev.CTA, ev.Warp, lane)
 		if ev.Whole > 0 {
@@ -78,7 +81,7 @@ func (t *Tracker) newVersion(ev *machine.Event, lane int, loc location) *locStat
 	g := loc.granule()
 	list := tab.m[g]
 	at := len(list)
-	if ev.Picks {
+	if ev.Picks && !t.cfg.AllVersions {
 		// What was there before all strong writes comes before the location's first state.
 		at = slices.IndexFunc(list, func(o locState) bool { return o.loc == loc })
 		for i := range list {
@@ -135,4 +138,40 @@ func (t *Tracker) inOrder(c *cta, ev *machine.Event, mask uint32) bool {
 	}
 	t.fencesSC++
 	return news
+}
+
+// weakVersions makes a weak write that of its location's versions: nobody acquires from it, but
+// what release operations of the location began is handed on by a later strong write of their
+// lanes (ISA 8.8, second release pattern).
+func (t *Tracker) weakVersions(c *cta, ev *machine.Event) {
+	for k := ev.Mask; k != 0; k &= k - 1 {
+		lane := bits.TrailingZeros32(k)
+		s := t.newVersion(ev, lane, location{ev.Mem, ev.Addr[lane], ev.Size})
+		s.set.cut(int32(t.who(c.index, ev.Warp)), 1<<lane)
+		s.writer, s.scope = c.index, machine.NoScope
+	}
+}
+
+// ownBegun takes, for the version that a lane is about to write, what its release operations of
+// the location began from its own last version: the one before it in coherence order, or the one
+// that it reads, may be older than that.
+func (t *Tracker) ownBegun(ev *machine.Event, lane int, s *locState, tab *locTable) {
+	who := int32(t.who(ev.CTA, ev.Warp))
+	own := func(e *contrib) bool { return e.began && e.warp == who && e.lanes == 1<<lane }
+	list := tab.m[s.loc.granule()]
+	for i := len(list) - 1; i >= 0; i-- {
+		o := &list[i]
+		cta, warp, l, _ := o.name.By()
+		if o.loc != s.loc || o.name == machine.Initial || cta != ev.CTA || warp != ev.Warp || int(l) != lane {
+			continue
+		}
+		s.set.list = slices.DeleteFunc(s.set.list, func(e contrib) bool { return own(&e) })
+		last := o.set.clone()
+		for k := range last.list {
+			if own(&last.list[k]) {
+				s.set.list = append(s.set.list, last.list[k])
+			}
+		}
+		return
+	}
 }

@@ -16,6 +16,10 @@ type Config struct {
 	// Executions: the machine keeps versions of words, and strong accesses take any that the
 	// axioms allow (execution.go).
 	Executions bool
+	// AllVersions, with Executions: of weak accesses, too (execution.go).
+	AllVersions bool
+	// GPU, if set, gives the GPU that a CTA runs on.
+	GPU func(cta int32) int
 	// Ends, with MustOnly, reports the reads that end a wait for the value that they
 	// are about to see: they see it in every schedule.
 	Ends func(m Memory, ev *machine.Event, lane int) bool
@@ -239,6 +243,11 @@ func (t *Tracker) needed(a, b int32) machine.Scope {
 		return machine.ScopeCTA
 	case t.cfg.ClusterOf(a) == t.cfg.ClusterOf(b):
 		return machine.ScopeCluster
+	case t.cfg.GPU != nil && t.cfg.GPU(a) != t.cfg.GPU(b):
+		return machine.ScopeSys
 	}
 	return machine.ScopeGPU
 }
+
+// Needed returns the narrowest scope that holds both CTAs.
+func (t *Tracker) Needed(a, b int32) machine.Scope { return t.needed(a, b) }
