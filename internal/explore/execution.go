@@ -69,6 +69,19 @@ func (n *node) open(c machine.Choice) bool {
 	return true
 }
 
+// ruledOut lists the processes that had a version to take which a step of another one left them
+// not: each is tried before that step, since no later step of the run shows that they meet.
+func ruledOut(before *node, by *step, is *node) (list []machine.Choice) {
+	for _, c := range before.ways {
+		p := process(c)
+		if takesWord(c) && p != process(by.choice) && before.open(c) && !slices.Contains(list, p) &&
+			!slices.ContainsFunc(is.ways, func(o machine.Choice) bool { return process(o) == p && o.Op == c.Op }) {
+			list = append(list, p)
+		}
+	}
+	return list
+}
+
 func takesWord(c machine.Choice) bool {
 	return c.Kind == machine.Run || c.Kind == machine.Alone || c.Kind == machine.Pick
 }

@@ -42,6 +42,8 @@ type Space struct {
 	// Allows, if set, makes the search one of executions (execution.go): it reports whether
 	// the axioms allow a choice in the run that a Watcher follows. Machines keep versions.
 	Allows func(w Watcher, m *machine.Machine, c machine.Choice) bool
+	// Joint: what one process reads may rule out what Allows left to another one.
+	Joint bool
 	// Stop, if set, is asked in the middle of steps, too; a run that it ends is
 	// discarded.
 	Stop func() bool
@@ -328,6 +330,11 @@ func (s *Search) arrive(m *machine.Machine, w Watcher) (n *node, left bool) {
 		n.follow(before, by, m)
 		for _, p := range slices.Concat(by.met, unstartable(before, by, n)) {
 			if before.can(p) && !before.asleep(p) {
+				s.offer(before, p)
+			}
+		}
+		if s.space.Joint {
+			for _, p := range ruledOut(before, by, n) {
 				s.offer(before, p)
 			}
 		}

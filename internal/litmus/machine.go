@@ -144,6 +144,7 @@ func (x *explorer) explore(start *machine.Machine, l Limits, stop func() bool) e
 		Fork:  func(o machine.Observer) *machine.Machine { return start.Fork(o, nil) },
 		Watch: func() explore.Watcher { return x.watch(start) },
 		Stop:  stop,
+		Joint: x.how == racing,
 	}
 	if x.how != interleavings {
 		space.Allows = func(w explore.Watcher, m *machine.Machine, c machine.Choice) bool {
