@@ -38,7 +38,7 @@ func (t *Test) Machine(loops int, l Limits, stop func() bool) (*Outcomes, error)
 		return nil, err
 	}
 	out := &Outcomes{}
-	c, loose := t.executions(k, m, l, stop, func(m *machine.Machine, words *coherence.Racing, schedule string) {
+	c, loose := t.executions(k, m, l, stop, func() { out.Count = 0 }, func(m *machine.Machine, words *coherence.Racing, schedule string) {
 		if s := m.Stopped(); s != nil && s.Kind == machine.Interrupted {
 			return
 		}
@@ -91,11 +91,11 @@ func (t *Test) ended(m *machine.Machine, words *coherence.Racing, out *Outcomes,
 }
 
 // executions calls end at the end of each execution of a launch, with the schedule that
-// repeats it, and tells whether these were all. It is the only place that knows what an
+// repeats it, and tells whether these were all; again, where it begins anew. It is the only place that knows what an
 // execution of the machine is: a strong access may take any version of its word that causality
 // order leaves open, as in a check. An execution with a data race ends there; of a test that has
 // some, or uses what a check does not have, weak accesses take versions, too (racing.go).
-func (t *Test) executions(k *Kernel, m *machine.Machine, l Limits, stop func() bool, end func(*machine.Machine, *coherence.Racing, string)) (c explore.Coverage, loose bool) {
+func (t *Test) executions(k *Kernel, m *machine.Machine, l Limits, stop func() bool, again func(), end func(*machine.Machine, *coherence.Racing, string)) (c explore.Coverage, loose bool) {
 	x := &explorer{t: t, k: k, end: end}
 	if !t.mixes() {
 		start := m.Fork(nil, nil)
@@ -104,6 +104,7 @@ func (t *Test) executions(k *Kernel, m *machine.Machine, l Limits, stop func() b
 			return c, x.loose
 		}
 	}
+	again()
 	if t.vectors() {
 		x.how = interleavings
 		if c = x.explore(m, l, stop); c.Complete {
