@@ -44,6 +44,8 @@ type Space struct {
 	Allows func(w Watcher, m *machine.Machine, c machine.Choice) bool
 	// Joint: what one process reads may rule out what Allows left to another one.
 	Joint bool
+	// WeakFences: the order of fence.sc does not matter.
+	WeakFences bool
 	// Stop, if set, is asked in the middle of steps, too; a run that it ends is
 	// discarded.
 	Stop func() bool
@@ -254,7 +256,7 @@ func holds(list []*step, p machine.Choice) bool {
 // reports false if stop ended it.
 func (s *Search) run(stop func() bool) bool {
 	w := s.space.Watch()
-	c := &collector{next: w}
+	c := &collector{next: w, weak: s.space.WeakFences}
 	m := s.space.Fork(c)
 	m.StopWhen(s.space.Stop)
 	c.start(m)
