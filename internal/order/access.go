@@ -131,9 +131,6 @@ func (t *Tracker) onAccess(ev *machine.Event) {
 	} else if len(t.over) > 0 {
 		t.passedWeakly(c, ev)
 	}
-	if t.cfg.AllVersions && ac.write && !ac.st.strong() {
-		t.weakVersions(c, ev)
-	}
 	if len(t.over) > 0 {
 		t.over = t.over[:0]
 	}

@@ -140,21 +140,9 @@ func (t *Tracker) inOrder(c *cta, ev *machine.Event, mask uint32) bool {
 	return news
 }
 
-// weakVersions makes a weak write that of its location's versions: nobody acquires from it, but
-// what release operations of the location began is handed on by a later strong write of their
-// lanes (ISA 8.8, second release pattern).
-func (t *Tracker) weakVersions(c *cta, ev *machine.Event) {
-	for k := ev.Mask; k != 0; k &= k - 1 {
-		lane := bits.TrailingZeros32(k)
-		s := t.newVersion(ev, lane, location{ev.Mem, ev.Addr[lane], ev.Size})
-		s.set.cut(int32(t.who(c.index, ev.Warp)), 1<<lane)
-		s.writer, s.scope = c.index, machine.NoScope
-	}
-}
-
 // ownBegun takes, for the version that a lane is about to write, what its release operations of
-// the location began from its own last version: the one before it in coherence order, or the one
-// that it reads, may be older than that.
+// the location began from its own last version (ISA 8.8, second release pattern): the one that
+// it reads may be older than that, or another lane's weak one, which has no state.
 func (t *Tracker) ownBegun(ev *machine.Event, lane int, s *locState, tab *locTable) {
 	who := int32(t.who(ev.CTA, ev.Warp))
 	own := func(e *contrib) bool { return e.began && e.warp == who && e.lanes == 1<<lane }

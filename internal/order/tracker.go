@@ -16,7 +16,8 @@ type Config struct {
 	// Executions: the machine keeps versions of words, and strong accesses take any that the
 	// axioms allow (execution.go).
 	Executions bool
-	// AllVersions, with Executions: of weak accesses, too (execution.go).
+	// AllVersions, with Executions: the machine keeps versions of weak accesses, too, and each
+	// event names the one that it takes. Weak ones hand nothing on.
 	AllVersions bool
 	// GPU, if set, gives the GPU that a CTA runs on.
 	GPU func(cta int32) int
