@@ -15,6 +15,9 @@
 // barriers have no cycle, and each part of such an execution that is closed under these orders
 // is one itself. Of the others, which have load buffering, a Run says whether there may be some
 // (Loose).
+//
+// That is for executions without a data race. Racing says the same where accesses race, for litmus
+// tests: coherence order is partial there, and is gone through word by word.
 package coherence
 
 import (

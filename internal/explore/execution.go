@@ -76,6 +76,19 @@ func (n *node) open(c machine.Choice) bool {
 	return true
 }
 
+// ruledOut lists the processes that had a version to take which a step of another one left them
+// not: each is tried before that step, since no later step of the run shows that they meet.
+func ruledOut(before *node, by *step, is *node) (list []machine.Choice) {
+	for _, c := range before.ways {
+		p := process(c)
+		if takesWord(c) && p != process(by.choice) && before.open(c) && !slices.Contains(list, p) &&
+			!slices.ContainsFunc(is.ways, func(o machine.Choice) bool { return process(o) == p && o.Op == c.Op }) {
+			list = append(list, p)
+		}
+	}
+	return list
+}
+
 func takesWord(c machine.Choice) bool {
 	return c.Kind == machine.Run || c.Kind == machine.Alone || c.Kind == machine.Pick
 }
@@ -146,7 +159,7 @@ func (a *arrow) word(x *touch, o *toucher) {
 func (c *collector) words(m *machine.Machine, ev *machine.Event) {
 	for k := ev.Mask; k != 0; k &= k - 1 {
 		l := bits.TrailingZeros32(k) & 31
-		at := machine.Word{Mem: ev.Mem, Addr: ev.Addr[l], Size: ev.Size}
+		at := m.WordAt(ev, l)
 		t := touch{object: bytes, role: reads, mem: int32(at.Mem), lo: at.Addr, hi: at.Addr + uint64(at.Size), word: true}
 		if ev.Access&machine.Write == 0 || ev.Access&machine.Update != 0 {
 			t.gets = true

@@ -43,6 +43,8 @@ type Space struct {
 	Allows func(w Watcher, m *machine.Machine, c machine.Choice) bool
 	// Leaves, if set, abandons a run that it reports, and all that begins as it did.
 	Leaves func(w Watcher) bool
+	// Joint: what one process reads may rule out what Allows left to another one.
+	Joint bool
 	// WeakFences: the order of fence.sc does not matter.
 	WeakFences bool
 	// Stop, if set, is asked in the middle of steps, too; a run that it ends is
@@ -333,6 +335,11 @@ func (s *Search) arrive(m *machine.Machine, w Watcher) (n *node, left bool) {
 		n.follow(before, by, m)
 		for _, p := range slices.Concat(by.met, unstartable(before, by, n)) {
 			if before.can(p) && !before.asleep(p) {
+				s.offer(before, p)
+			}
+		}
+		if s.space.Joint {
+			for _, p := range ruledOut(before, by, n) {
 				s.offer(before, p)
 			}
 		}

@@ -422,7 +422,7 @@ func (c *collector) first(m *machine.Machine, cta int32) int32 { return m.Cluste
 
 // access takes an access of lanes, in as few ranges as it makes.
 func (c *collector) access(m *machine.Machine, ev *machine.Event) {
-	if m.KeepsVersions() && ev.Sem != machine.Weak && ev.Proxy == machine.Generic {
+	if m.Versioned(ev) {
 		c.words(m, ev)
 		return
 	}

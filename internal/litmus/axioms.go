@@ -18,8 +18,8 @@ const (
 // An Outcome is what a test may leave: the values of its observed terms.
 type Outcome struct {
 	Values []uint32
-	// Buffers says that only executions with a cycle of program order, reads-from and
-	// barriers leave it (ISA 8.10.4).
+	// Buffers says that only executions with a cycle of program order, reads-from, Fence-SC
+	// order and barriers leave it (ISA 8.10.4).
 	Buffers bool
 	// Sequential says that some execution that leaves it is an interleaving.
 	Sequential bool

@@ -13,9 +13,13 @@
 //     execution of the machine is.
 //
 // Answer asks both, joins their outcomes, and says where they differ and why: load buffering
-// (8.10.4), of which no machine that executes one step after the other has any; or what follows
-// a data race. An outcome of the machine that the axioms do not have is a mistake in one of
-// the two.
+// (8.10.4), of which no machine that executes one step after the other has any. An outcome of
+// the machine that the axioms do not have is a mistake in one of the two, and so is one that it
+// lacks.
+//
+// The machine explores a test as a check does, up to the first data race of each execution. Where
+// there is one, or the test has what no kernel has (virtual aliases, other proxies, a second GPU),
+// it explores again, with versions of weak accesses (racing.go).
 //
 // Loops are unrolled to a bound, the same for both: an execution in which a thread jumps
 // backward more often has no outcome, and the answer says that there are such.

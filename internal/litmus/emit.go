@@ -36,8 +36,18 @@ func (e *emitter) put(format string, args ...any) {
 }
 
 // Kernel writes a test as PTX, with loops unrolled to a bound: a thread that jumps backward
-// more often gives up. It fails if the machine does not have what the test needs.
+// more often gives up. It fails if a kernel cannot say what the test does.
 func (t *Test) Kernel(loops int) (*Kernel, error) {
+	if err := t.asKernel(); err != nil {
+		return nil, err
+	}
+	return t.labelled(loops)
+}
+
+// labelled writes a test as PTX in which labels (Kernel.lines, Thread.GPU) say what a kernel
+// cannot: accesses by other proxies, and what runs on another GPU. Virtual aliases are further
+// words of m.
+func (t *Test) labelled(loops int) (*Kernel, error) {
 	if err := t.onMachine(); err != nil {
 		return nil, err
 	}
@@ -107,9 +117,6 @@ func (t *Test) ctas() (number map[int]int, grid, size int) {
 // onMachine says what the machine lacks for a test.
 func (t *Test) onMachine() error {
 	need := func(line, col int, what string) error { return &Need{t.File, line, col, what} }
-	if len(t.Aliases) > 0 {
-		return need(0, 0, "virtual aliases, which the machine does not have")
-	}
 	barriers := map[int]int{}
 	for i := range t.Barriers {
 		b := &t.Barriers[i]
@@ -119,16 +126,29 @@ func (t *Test) onMachine() error {
 	}
 	for k := range t.Threads {
 		h := &t.Threads[k]
+		for i := range h.Code {
+			if in := &h.Code[i]; in.Kind == Meet && (in.Barrier < 0 || t.Barriers[in.Barrier].Open) {
+				return need(in.Line, in.Col, "a barrier whose threads the text tells, not a register")
+			}
+		}
+	}
+	return t.mixesVectors()
+}
+
+// asKernel says what a kernel of its own lacks for a test.
+func (t *Test) asKernel() error {
+	need := func(line, col int, what string) error { return &Need{t.File, line, col, what} }
+	if len(t.Aliases) > 0 {
+		return need(0, 0, "virtual aliases, which no kernel has by itself")
+	}
+	for k := range t.Threads {
+		h := &t.Threads[k]
 		if h.GPU != t.Threads[0].GPU {
-			return need(h.line, h.col, "a second GPU, which the machine does not have")
+			return need(h.line, h.col, "a second GPU, which a launch does not have")
 		}
 		for i := range h.Code {
-			in := &h.Code[i]
-			switch {
-			case in.Proxy != Generic || in.Kind == ProxyFence:
-				return need(in.Line, in.Col, "proxies that the machine does not have")
-			case in.Kind == Meet && (in.Barrier < 0 || t.Barriers[in.Barrier].Open):
-				return need(in.Line, in.Col, "a barrier whose threads the text tells, not a register")
+			if in := &h.Code[i]; in.Proxy != Generic || in.Kind == ProxyFence {
+				return need(in.Line, in.Col, "textures, surfaces or constants, which have no instructions of that form")
 			}
 		}
 	}
@@ -235,6 +255,8 @@ func (e *emitter) instr(h *Thread, at int) {
 	switch in.Kind {
 	case Fence:
 		e.put("\tfence%s;", how)
+	case ProxyFence:
+		e.put("\tfence.proxy.alias;")
 	case Meet:
 		kind := "sync"
 		if in.Arrives {

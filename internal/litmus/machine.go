@@ -29,7 +29,7 @@ const (
 
 // Machine runs a test on the machine, in every schedule. It knows no axioms.
 func (t *Test) Machine(loops int, l Limits, stop func() bool) (*Outcomes, error) {
-	k, err := t.Kernel(loops)
+	k, err := t.labelled(loops)
 	if err != nil {
 		return nil, err
 	}
@@ -38,18 +38,19 @@ func (t *Test) Machine(loops int, l Limits, stop func() bool) (*Outcomes, error)
 		return nil, err
 	}
 	out := &Outcomes{}
-	c, loose := executions(m, l, stop, func(m *machine.Machine, schedule string) {
+	c, loose := t.executions(k, m, l, stop, func() { out.Count = 0 }, func(m *machine.Machine, words *coherence.Racing, schedule string) {
 		if s := m.Stopped(); s != nil && s.Kind == machine.Interrupted {
 			return
 		}
 		out.Count++
-		v, ended := t.ended(m, out)
-		if !ended || t.Filter != nil && !t.Filter.Holds(v) {
-			return
-		}
-		if o, fresh := out.add(v); fresh {
-			o.Schedule = schedule
-		}
+		t.ended(m, words, out, func(v []uint32) {
+			if t.Filter != nil && !t.Filter.Holds(v) {
+				return
+			}
+			if o, fresh := out.add(v); fresh {
+				o.Schedule = schedule
+			}
+		})
 	})
 	if out.Why == "" {
 		out.Why = c.Why
@@ -59,75 +60,94 @@ func (t *Test) Machine(loops int, l Limits, stop func() bool) (*Outcomes, error)
 	return out, nil
 }
 
-// ended reads the outcome of a run, if it is one: all threads ended.
-func (t *Test) ended(m *machine.Machine, out *Outcomes) ([]uint32, bool) {
+// ended calls f with the outcomes of a run, if it has some: all threads ended. There are several
+// where words tells that coherence order has several writes that none follows.
+func (t *Test) ended(m *machine.Machine, words *coherence.Racing, out *Outcomes, f func([]uint32)) {
 	switch s := m.Stopped(); {
 	case s == nil:
 	case s.Kind == machine.Deadlock:
 		out.Hangs = true
-		return nil, false
+		return
 	case s.Kind == machine.FaultBounds || s.Kind == machine.FaultAlign:
 		out.Why = "an access is out of bounds"
-		return nil, false
+		return
 	default:
 		out.Why = "a run did not end: " + s.Msg
-		return nil, false
+		return
 	}
 	var b [4]byte
 	for k := range t.Threads {
 		m.ReadGlobal(outBase+4*uint64(t.registers()+k), b[:])
 		if b[0] != 0 {
 			out.Loops = true
-			return nil, false
+			return
 		}
 	}
-	return t.read(m), true
+	if v := t.read(m); words == nil {
+		f(v)
+	} else {
+		t.lasts(m, words, v, out, f)
+	}
 }
 
 // executions calls end at the end of each execution of a launch, with the schedule that
-// repeats it, and tells whether these were all. It is the only place that knows what an
+// repeats it, and tells whether these were all; again, where it begins anew. It is the only place that knows what an
 // execution of the machine is: a strong access may take any version of its word that causality
-// order leaves open. An execution with a data race ends there; of a test that has some, all
-// interleavings run, too, and are its outcomes as far as the machine has them.
-func executions(m *machine.Machine, l Limits, stop func() bool, end func(m *machine.Machine, schedule string)) (c explore.Coverage, loose bool) {
-	x := &explorer{end: end}
-	start := m.Fork(nil, nil)
-	start.KeepVersions()
-	c = x.explore(start, l, stop)
-	if !x.races || !c.Complete {
+// order leaves open, as in a check. An execution with a data race ends there; of a test that has
+// some, or uses what a check does not have, weak accesses take versions, too (racing.go).
+func (t *Test) executions(k *Kernel, m *machine.Machine, l Limits, stop func() bool, again func(), end func(*machine.Machine, *coherence.Racing, string)) (c explore.Coverage, loose bool) {
+	x := &explorer{t: t, k: k, end: end}
+	if !t.mixes() {
+		start := m.Fork(nil, nil)
+		start.KeepVersions()
+		if c = x.explore(start, l, stop); !x.races || !c.Complete {
+			return c, x.loose
+		}
+	}
+	again()
+	if t.vectors() {
+		x.how = interleavings
+		if c = x.explore(m, l, stop); c.Complete {
+			c.Complete, c.Why = false, raced
+		}
 		return c, x.loose
 	}
-	x.plain = true
-	if c = x.explore(m, l, stop); c.Complete {
-		c.Complete, c.Why = false, raced
-	}
-	return c, x.loose
+	x.how = racing
+	start := m.Fork(nil, nil)
+	start.KeepAllVersions(t.same())
+	return x.explore(start, l, stop), true
 }
 
 // raced is the Why of a test whose outcomes may not be all.
-const raced = "an execution has a data race, behind which the machine has interleavings alone"
+const raced = "an execution has a data race, and an access is of several words: behind it the machine has interleavings alone"
 
-// An explorer explores the executions of a test, or (plain) its interleavings.
+// A mode is what an explorer explores.
+type mode uint8
+
+const (
+	checked       mode = iota // executions, up to their first data race
+	racing                    // executions, with versions of weak accesses
+	interleavings             // alone
+)
+
+// An explorer explores a test.
 type explorer struct {
-	end          func(m *machine.Machine, schedule string)
-	plain, races bool
-	loose        bool // there may be load buffering
+	t     *Test
+	k     *Kernel
+	end   func(m *machine.Machine, words *coherence.Racing, schedule string)
+	how   mode
+	races bool
+	loose bool // there may be load buffering
 }
 
 func (x *explorer) explore(start *machine.Machine, l Limits, stop func() bool) explore.Coverage {
 	space := &explore.Space{
-		Fork: func(o machine.Observer) *machine.Machine { return start.Fork(o, nil) },
-		Watch: func() explore.Watcher {
-			w := &watcher{explorer: x}
-			if !x.plain {
-				w.order = order.New(order.Config{Shape: start.Shape(), Executions: true})
-				w.words = coherence.NewRun(w.order, start.Program())
-			}
-			return w
-		},
-		Stop: stop,
+		Fork:  func(o machine.Observer) *machine.Machine { return start.Fork(o, nil) },
+		Watch: func() explore.Watcher { return x.watch(start) },
+		Stop:  stop,
+		Joint: x.how == racing,
 	}
-	if !x.plain {
+	if x.how != interleavings {
 		space.Allows = func(w explore.Watcher, m *machine.Machine, c machine.Choice) bool {
 			return w.(*watcher).words.Allows(m, c)
 		}
@@ -135,27 +155,53 @@ func (x *explorer) explore(start *machine.Machine, l Limits, stop func() bool) e
 	return explore.NewSearch(space, explore.Limits{Schedules: l.Schedules, Steps: l.Steps, Length: l.Length}).Run(stop)
 }
 
-// A watcher follows causality order, unless plain, and looks at the end of a run.
+// A watcher follows causality order, unless it watches an interleaving, and looks at the end of
+// a run.
 type watcher struct {
 	*explorer
 	order *order.Tracker
-	words *coherence.Run
+	words interface {
+		Observe(*machine.Machine, *machine.Event)
+		Allows(*machine.Machine, machine.Choice) bool
+	}
+}
+
+func (x *explorer) watch(start *machine.Machine) *watcher {
+	w := &watcher{explorer: x}
+	if x.how == interleavings {
+		return w
+	}
+	w.order = order.New(order.Config{Shape: start.Shape(), Executions: true, AllVersions: x.how == racing, GPU: x.t.gpus()})
+	if x.how == racing {
+		w.words = coherence.NewRacing(w.order, x.k.proxy(start.Program()))
+	} else {
+		w.words = coherence.NewRun(w.order, start.Program())
+	}
+	return w
 }
 
 func (w *watcher) Observe(m *machine.Machine, ev *machine.Event) {
-	if !w.plain {
+	if w.order != nil {
 		w.words.Observe(m, ev)
 		w.order.Observe(m, ev)
 	}
 }
 
 func (w *watcher) End(m *machine.Machine, path []machine.Choice) {
-	if !w.plain && (w.order.Found() > 0) {
-		w.races = true
-		return
+	schedule := explore.Schedule{Policy: explore.Latest, Prefix: path}.String()
+	switch words := w.words.(type) {
+	case *coherence.Run:
+		if w.order.Found() > 0 {
+			w.races = true
+			return
+		}
+		w.loose = w.loose || len(words.Loose(nil, nil)) > 0
+		w.end(m, nil, schedule)
+	case *coherence.Racing:
+		w.end(m, words, versionsOfAll+schedule)
+	default:
+		w.end(m, nil, schedule)
 	}
-	w.loose = w.loose || !w.plain && len(w.words.Loose(nil, nil)) > 0
-	w.end(m, explore.Schedule{Policy: explore.Latest, Prefix: path}.String())
 }
 
 // machine makes the machine of a kernel, about to begin.
@@ -177,7 +223,7 @@ func (k *Kernel) machine(t *Test) (*machine.Machine, error) {
 	return machine.New(machine.Config{
 		Program: prog, Grid: [3]uint32{uint32(k.Grid), 1, 1}, Block: [3]uint32{uint32(k.Block), 1, 1}, Cluster: [3]uint32{uint32(k.Cluster), 1, 1},
 		Params: params, MaxInstrs: 1 << 20, Buffers: []machine.Buffer{
-			{Name: "m", Base: memoryBase, Size: uint64(4 * max(t.Words, 1)), Data: data, Init: true},
+			{Name: "m", Base: memoryBase, Size: t.size(), Data: data, Init: true},
 			{Name: "out", Base: outBase, Size: uint64(4 * max(k.Out, 1)), Init: true},
 		},
 	})

@@ -259,7 +259,7 @@ func (x *ctx) perform(a *access, at where, row bool) {
 		x.reaches(a, at, true)
 		return
 	}
-	if x.took != nil {
+	if x.took != nil || x.m.aliases(a) {
 		x.loadVersions(a, at)
 	} else {
 		x.load(a, at, row)
@@ -343,6 +343,9 @@ func (x *ctx) accessEvent(a *access, at where, row bool) {
 	ev.Val, ev.storing, ev.by, ev.Part, ev.Whole = nil, nil, x, 0, 0
 	ev.took, ev.First = x.took, false
 	ev.Pick, ev.Picks = x.takes(0)
+	if !ev.Picks && m.keepsAll(a) {
+		ev.Picks, ev.Pick = true, m.Last(m.word(Word{at.mem, m.addr[lowest(at.mask)], a.size}))
+	}
 	if ev.Fails = x.failsToSwap(a, at); ev.Fails {
 		ev.Access = Read
 	}

@@ -223,10 +223,10 @@ func visitAtom(x *ctx, in *instr, mask uint32) verdict {
 // atomLane performs one lane's atomic and reports whether it changed memory.
 func (x *ctx) atomLane(in *instr, a *access, at where, l int) bool {
 	r, owner := at.r, x.m.owner
-	off := x.m.addr[l] - r.base
 	changed, wrote := false, false
 	for e := int32(0); e < a.n; e++ {
-		o := off + uint64(e*a.elem)
+		word := x.m.word(Word{at.mem, x.m.addr[l] + uint64(e*a.elem), a.elem})
+		o := word.Addr - r.base
 		if at.mem != Global {
 			x.poisonMemory(r, o, uint64(a.elem))
 		}

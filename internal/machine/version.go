@@ -93,6 +93,9 @@ type versions struct {
 	turns map[lanePlace]uint32
 	// shuffled are the words of which some write came before others that were there.
 	shuffled map[Word]bool
+	// all: of weak accesses too, in the order of the steps (allversions.go).
+	all  bool
+	same func(Word) Word
 }
 
 type lanePlace struct {
@@ -104,7 +107,7 @@ func (v *versions) clone() *versions {
 	if v == nil {
 		return nil
 	}
-	c := &versions{words: make(map[Word][]written, len(v.words)), turns: maps.Clone(v.turns), shuffled: maps.Clone(v.shuffled)}
+	c := &versions{words: make(map[Word][]written, len(v.words)), turns: maps.Clone(v.turns), shuffled: maps.Clone(v.shuffled), all: v.all, same: v.same}
 	for w, list := range v.words {
 		c.words[w] = slices.Clone(list)
 	}
@@ -164,7 +167,7 @@ func (m *Machine) contents(w Word) (lo, hi uint64) {
 
 // versioned reports whether an access is one of those whose versions are kept.
 func (m *Machine) versioned(a *access) bool {
-	return m.versions != nil && a.sem != Weak && a.proxy == Generic && a.space != spLocal && a.space != spConst && a.space != spParam
+	return m.versions != nil && (a.sem != Weak || m.versions.all) && a.proxy == Generic && a.space != spLocal && a.space != spConst && a.space != spParam
 }
 
 // addVersion adds a version of word n of a lane's access, last or after the one that it takes, and
@@ -178,7 +181,7 @@ func (x *ctx) addVersion(w Word, n int32, l int, v wideValue, update bool) (last
 	}
 	who := lanePlace{x.w.cta, x.w.index, l}
 	at := len(list)
-	if took, ok := x.takes(n); ok {
+	if took, ok := x.takes(n); ok && !m.versions.all {
 		for i := range list {
 			if list[i].name == took {
 				at = i + 1
@@ -235,7 +238,7 @@ func (m *Machine) picks(w *warp, s *split, buf []Choice) []Choice {
 	}
 	in := &m.prog.code[s.pc]
 	a, ok := in.x.(*access)
-	if !ok || in.class != visible || !m.versioned(a) {
+	if !ok || in.class != visible || !m.versioned(a) || m.versions.all && a.acc == Write {
 		return buf
 	}
 	x := m.enter(w, s)
@@ -254,7 +257,7 @@ func (m *Machine) picks(w *warp, s *split, buf []Choice) []Choice {
 		if !ok {
 			continue
 		}
-		list := m.current(Word{mem, at, a.size})
+		list := m.current(m.word(Word{mem, at, a.size}))
 		took := s.tookHere(mem, at)
 		for i := len(list) - 2; i >= 0; i-- {
 			v := &list[i]
@@ -262,7 +265,7 @@ func (m *Machine) picks(w *warp, s *split, buf []Choice) []Choice {
 				continue
 			}
 			writes := a.acc&Write != 0 && !(a.atom == atomCas && x.comparesUnequal(in, a, v, l))
-			if writes && list[i+1].update || poll != nil && !poll.Ends(v.lo, m.ComparedWith(poll, l)) {
+			if writes && list[i+1].update && !m.versions.all || poll != nil && !poll.Ends(v.lo, m.ComparedWith(poll, l)) {
 				continue
 			}
 			buf = append(buf, Choice{Kind: Pick, CTA: w.cta, Warp: w.index, Lane: int8(l), Op: int64(v.name)})
@@ -278,7 +281,7 @@ func (x *ctx) failsToSwap(a *access, at where) bool {
 		return false
 	}
 	l := lowest(at.mask)
-	w := Word{at.mem, x.m.addr[l], a.elem}
+	w := x.m.word(Word{at.mem, x.m.addr[l], a.elem})
 	v, ok := x.picked(w, 0)
 	if !ok {
 		v.lo, v.hi = x.m.contents(w)

@@ -107,7 +107,7 @@ func (m *Machine) stand(c Choice) (at stand, ok bool) {
 	mem, addr, ok := x.resolve(at.a.space, m.addr[c.Lane])
 	size := x.part(at.a)
 	for o := int32(0); o < at.a.size; o += size {
-		at.words = append(at.words, Word{mem, addr + uint64(o), size})
+		at.words = append(at.words, m.word(Word{mem, addr + uint64(o), size}))
 	}
 	return at, ok
 }
@@ -294,7 +294,7 @@ func (x *ctx) sawVersion(a *access, at where, l int, o int32) Version {
 // word returns word n of a lane's access.
 func (x *ctx) word(a *access, at where, l int, n int32) Word {
 	size := x.part(a)
-	return Word{at.mem, x.m.addr[l] + uint64(n*size), size}
+	return x.m.word(Word{at.mem, x.m.addr[l] + uint64(n*size), size})
 }
 
 // sinks reports whether all of some bytes of a store have a sink, so that nothing is written there
@@ -374,7 +374,13 @@ func (x *ctx) stored(a *access, e int32, l int) wideValue {
 func (x *ctx) readWords(a *access, at where, l int, o int32, b []byte) {
 	size := x.part(a)
 	for n := o / size; n*size < o+int32(len(b)); n++ {
-		if v, ok := x.picked(x.word(a, at, l, n), n); ok {
+		w := x.word(a, at, l, n)
+		v, ok := x.picked(w, n)
+		if !ok && x.m.aliases(a) {
+			v.lo, v.hi = x.m.contents(w)
+			ok = true
+		}
+		if ok {
 			putValue(b[n*size-o:(n+1)*size-o], v)
 		}
 	}

@@ -228,7 +228,7 @@ func (t *Tracker) touchRow(r *row, ac *access, a, b int) {
 	if r.guarded != 0 {
 		t.touchGuarded(ac, a, b)
 	}
-	if r.syncs && ac.write {
+	if r.syncs && ac.write && !t.cfg.AllVersions {
 		t.cutLocations(ac, a, b)
 	}
 	if len(r.segs) == 0 && a == 0 && b == rowBytes {

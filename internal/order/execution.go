@@ -70,6 +70,9 @@ func (t *Tracker) newVersion(ev *machine.Event, lane int, loc location) *locStat
 		s = *old
 		s.set, s.over = old.set.clone(), nil
 	}
+	if t.cfg.AllVersions {
+		t.ownBegun(ev, lane, &s, tab)
+	}
 	if v, ok := t.mem.(Versions); ok {
 		s.name = v.NextVersion(ev.CTA, ev.Warp, lane)
 		if ev.Whole > 0 {
@@ -84,7 +87,7 @@ func (t *Tracker) newVersion(ev *machine.Event, lane int, loc location) *locStat
 		}
 	}
 	at := len(list)
-	if ev.Picks {
+	if ev.Picks && !t.cfg.AllVersions {
 		// What was there before all strong writes comes before the location's first state.
 		at = slices.IndexFunc(list, func(o locState) bool { return o.loc == loc })
 		for i := range list {
@@ -153,4 +156,28 @@ func (t *Tracker) inOrder(c *cta, ev *machine.Event, mask uint32) bool {
 	}
 	t.fencesSC++
 	return news
+}
+
+// ownBegun takes, for the version that a lane is about to write, what its release operations of
+// the location began from its own last version (ISA 8.8, second release pattern): the one that
+// it reads may be older than that, or another lane's weak one, which has no state.
+func (t *Tracker) ownBegun(ev *machine.Event, lane int, s *locState, tab *locTable) {
+	who := int32(t.who(ev.CTA, ev.Warp))
+	own := func(e *contrib) bool { return e.began && e.warp == who && e.lanes == 1<<lane }
+	list := tab.m[s.loc.granule()]
+	for i := len(list) - 1; i >= 0; i-- {
+		o := &list[i]
+		cta, warp, l, _ := o.name.By()
+		if o.loc != s.loc || o.name == machine.Initial || cta != ev.CTA || warp != ev.Warp || int(l) != lane {
+			continue
+		}
+		s.set.list = slices.DeleteFunc(s.set.list, func(e contrib) bool { return own(&e) })
+		last := o.set.clone()
+		for k := range last.list {
+			if own(&last.list[k]) {
+				s.set.list = append(s.set.list, last.list[k])
+			}
+		}
+		return
+	}
 }

@@ -16,6 +16,11 @@ type Config struct {
 	// Executions: the machine keeps versions of words, and strong accesses take any that the
 	// axioms allow (execution.go).
 	Executions bool
+	// AllVersions, with Executions: the machine keeps versions of weak accesses, too, and each
+	// event names the one that it takes. Weak ones hand nothing on.
+	AllVersions bool
+	// GPU, if set, gives the GPU that a CTA runs on.
+	GPU func(cta int32) int
 	// WeakFences, with Executions, orders two fence.sc only where reads-from forces it, and not
 	// as they were executed: what is right so is right with more order.
 	WeakFences bool
@@ -242,6 +247,11 @@ func (t *Tracker) needed(a, b int32) machine.Scope {
 		return machine.ScopeCTA
 	case t.cfg.ClusterOf(a) == t.cfg.ClusterOf(b):
 		return machine.ScopeCluster
+	case t.cfg.GPU != nil && t.cfg.GPU(a) != t.cfg.GPU(b):
+		return machine.ScopeSys
 	}
 	return machine.ScopeGPU
 }
+
+// Needed returns the narrowest scope that holds both CTAs.
+func (t *Tracker) Needed(a, b int32) machine.Scope { return t.needed(a, b) }

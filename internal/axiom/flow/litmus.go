@@ -123,13 +123,10 @@ func (g *graph) writesWord(w, at int) bool {
 	return v.writes() && at >= v.at && at < v.at+v.words
 }
 
-// Buffers reports whether program order, reads-from and barriers have a cycle together: load
-// buffering (ISA 8.10.4). No machine that executes one step after the other has such an
-// execution, whatever its reads return.
-func (e *Execution) Buffers() bool {
-	r := e.steps()
-	return !r.close(len(e.g.ev))
-}
+// Buffers reports whether program order, reads-from, Fence-SC order and the order of barriers have
+// a cycle together: load buffering (ISA 8.10.4). No machine that executes one step after the other
+// has such an execution, whatever its reads return.
+func (e *Execution) Buffers() bool { return !e.g.built() }
 
 // Sequential reports whether the execution is an interleaving: whether its steps can be in one
 // order in which each read returns what was written last. It is unknown where coherence order
