@@ -212,7 +212,7 @@ func (l *Launch) check(ctx context.Context, o CheckOptions, e *shards.Options) (
 		return c.concluded([]trial.Schedule{trial.ProofSchedule}), cmp.Or(e.Decided(), ctx.Err())
 	}
 	c.tell("runs")
-	stages := []func() error{c.runs, c.predicts, c.explores, c.undefined, c.rowsUsed}
+	stages := []func() error{c.runs, c.predicts, c.explores, c.masks, c.undefined, c.rowsUsed}
 	switch {
 	case wrong:
 		c.list, stages = c.list[:1], []func() error{c.explore.Decided, c.undefined, c.rowsUsed}

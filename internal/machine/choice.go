@@ -16,7 +16,7 @@ type Choice struct {
 	CTA  int32
 	Warp int32
 	Lane int8  // lowest lane of the split
-	Op   int64 // the operation, for Milestone and Refuse; the Version, for Pick
+	Op   int64 // the operation, for Milestone and Refuse; the Version, for Pick; the lanes, for Subset
 }
 
 // A ChoiceKind says what a Choice does.
@@ -42,6 +42,9 @@ const (
 	// Pick is Alone, or Run of one lane, where the access reads the version that Op names, or
 	// follows it in coherence order, and not the last: see version.go.
 	Pick
+	// Subset has some lanes of a split, whose mask is Op, execute the activemask before which the
+	// split stands, without the others: see together.go. Enabled never lists it.
+	Subset
 	// Part makes lanes that diverge reconverge, from here on, only where they wait for
 	// each other: see KeepApart. It is possible in every state, and Enabled never lists
 	// it.
@@ -65,6 +68,8 @@ func (c Choice) String() string {
 		return fmt.Sprintf("a%d.%d.%d", c.CTA, c.Warp, c.Lane)
 	case Pick:
 		return fmt.Sprintf("o%d.%d.%d<%s", c.CTA, c.Warp, c.Lane, Version(c.Op))
+	case Subset:
+		return fmt.Sprintf("k%d.%d.%d:%x", c.CTA, c.Warp, c.Lane, uint32(c.Op))
 	case Milestone:
 		return fmt.Sprintf("m%d", c.Op)
 	case Refuse:
@@ -118,6 +123,8 @@ func (m *Machine) Step(c Choice) {
 		switch c.Kind {
 		case Alone:
 			s = w.alone(s, c.Lane)
+		case Subset:
+			s = w.group(s, uint32(c.Op))
 		case Pick:
 			s = w.alone(s, c.Lane)
 			m.pick = (*Version)(&c.Op)
@@ -376,6 +383,8 @@ func ParseChoice(text string) (Choice, error) {
 		var v Version
 		v, err = parseVersion(of)
 		c.Op = int64(v)
+	case 'k':
+		c, err = parseSubset(rest)
 	case 'm', 'n':
 		if c.Kind = Milestone; text[0] == 'n' {
 			c.Kind = Refuse

@@ -31,7 +31,7 @@ func classOf(t typ) flow.Class {
 // use keeps what the instruction just decoded does with registers.
 func (d *decoder) use(in *ptx.Inst, pc int32) {
 	made := &d.prog.code[pc]
-	u := flow.Use{PC: pc, In: in, Plain: made.class == plain, Guard: flow.NoReg}
+	u := flow.Use{PC: pc, In: in, Plain: made.class == plain || made.showsLanes(), Guard: flow.NoReg}
 	if in.Guard != nil {
 		if y := d.scope.find(in.Guard.Reg); y != nil {
 			u.Guard = d.regID(y, 0)
