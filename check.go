@@ -162,6 +162,7 @@ type checking struct {
 	rows rowsSeen
 	// Of a stage of a sequence: what is known of the memory that it leaves.
 	orders bool        // proven by runs in several orders
+	ticket bool        // proven although the schedule decides which lane stores where
 	grants bool        // proven by runs for what each cluster may get
 	summed []int32     // as prove.Proof.Sums
 	finals finalStates // of the explored runs
@@ -262,6 +263,7 @@ func (c *checking) proves() bool {
 	}
 	c.sums(p.Sums)
 	c.joint, c.summed, c.orders, c.grants = p.Joint, p.Sums, p.Orders, p.Grants > 0
+	c.ticket = p.Tickets
 	return r.Err == nil && p.Holds && len(r.Findings) == 0 && !unknown
 }
 
@@ -453,6 +455,9 @@ func (c *checking) undefined() error {
 func (c *checking) costs() {
 	switch {
 	case !c.o.Cost:
+		return
+	case c.ticket:
+		c.notices = append(c.notices, "CheckOptions.Cost: the schedule decides which thread stores where, so that nothing is said of the fences and barriers of this launch")
 		return
 	case c.proof == nil || !c.proof.All:
 		c.notices = append(c.notices, "CheckOptions.Cost: this launch is not proven for all schedules, so that nothing can be said of its fences and barriers")

@@ -18,6 +18,8 @@ type Cut struct {
 	Last bool
 	// Each: a group goes on for as long as it can before the next one executes activemask.
 	Each bool
+	// Later: the first activemask of each warp is executed by all lanes that come to it.
+	Later bool
 }
 
 // first returns which of some lanes execute an activemask first.
@@ -38,6 +40,7 @@ func (c *Cut) first(lanes uint32) uint32 {
 // Cutting makes a run of at most so many steps in which lanes execute activemask in groups, and
 // reports whether it came to its end.
 func (d *Director) Cutting(c *Cut, most int) bool {
+	first := map[[2]int32]bool{}
 	for len(d.Run) < most {
 		next, ok := d.next(Hold{})
 		if !ok {
@@ -46,8 +49,11 @@ func (d *Director) Cutting(c *Cut, most int) bool {
 		}
 		if next.Kind == machine.Run {
 			if lanes, _ := d.m.AtActivemask(next); lanes != 0 {
-				some := c.first(lanes)
-				next = machine.Together(next, some)
+				if at := [2]int32{next.CTA, next.Warp}; !c.Later || first[at] {
+					next = machine.Together(next, c.first(lanes))
+				} else {
+					first[at] = true
+				}
 			}
 		}
 		d.took(next, c)

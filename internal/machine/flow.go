@@ -282,6 +282,9 @@ func (p *Program) DependencesBut(decided map[int32]bool) []Dependence {
 	return p.flow.DependencesBut(decided)
 }
 
+// Tickets finds what a program draws tickets by.
+func (p *Program) Tickets() *flow.Tickets { return p.flow.Tickets() }
+
 // Polls lists the program's polls, by the place of their loads.
 func (p *Program) Polls() map[int32]*Poll { return p.flow.Polls() }
 

@@ -84,6 +84,9 @@ func (w *warp) group(s *split, some uint32) *split {
 	return n
 }
 
+// LanesSingly has each lane execute activemask by itself, the lowest first.
+func (m *Machine) LanesSingly() { m.cfg.singly = true }
+
 func parseSubset(text string) (c Choice, err error) {
 	var some uint32
 	c.Kind = Subset

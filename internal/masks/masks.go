@@ -67,6 +67,10 @@ func Cuts(random int) []explore.Cut {
 	add("odd and even lanes", func(l int) int { return l & 1 })
 	add("the first lane by itself", func(l int) int { return min(l, 1) })
 	add("the last lane by itself", func(l int) int { return l / 31 })
+	add("each lane by itself, after a first time", func(l int) int { return l })
+	for i := len(list) - 4; i < len(list); i++ {
+		list[i].Later = true
+	}
 	for seed := range random {
 		n := uint64(2 + seed%3)
 		of := func(l int) int { return int(mix(uint64(seed)<<8|uint64(l)) % n) }

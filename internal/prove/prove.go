@@ -44,6 +44,9 @@ type Proof struct {
 	// Orders: it is by a run for each order of some accesses. One run then does not show
 	// which bytes every schedule accesses.
 	Orders bool
+	// Tickets: lanes draw numbers that decide where each stores something. Which lane stores
+	// where, and so what memory holds in the end, depends on the schedule.
+	Tickets bool
 	// Grants is how many runs it is by, one for each list of clusters that a cluster may get
 	// instead of their starting; 0: none gets any.
 	Grants int
@@ -68,6 +71,9 @@ func Try(l *trial.Subject, w *trial.Budget, jobs int, skip bool) (Proof, trial.R
 	p, r := one(l, w, jobs, skip)
 	if p.Holds || p.Together || w.Context.Err() != nil {
 		return p, r
+	}
+	if q, s, ok := byTickets(l, w, jobs, skip); ok {
+		return q, s
 	}
 	if q, s, ok := byOrders(l, w, max(8*r.Instrs, longOrder)); ok {
 		return q, s
