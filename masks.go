@@ -18,29 +18,25 @@ const masksEach = 125
 // masks has lanes execute activemask in groups, where the result decides something and nothing
 // that is wrong was found without that.
 func (c *checking) masks() error {
-	if c.o.Mode != EverySchedule || c.proof.All || c.Wrong() {
+	if c.o.Mode != EverySchedule || c.proof.All || c.Wrong() || c.explore.Schedules < 0 {
 		return nil
 	}
 	roots := masks.Roots(c.subject.Program)
 	if len(roots) == 0 {
 		return nil
 	}
-	runs := 0
-	if c.explore.Schedules >= 0 {
-		c.tell("runs in which lanes come to activemask in groups")
-		r := masks.Look(c.budget, c.subject, c.explore.Schedules/masksEach)
-		runs = r.Runs
-		for _, f := range r.Findings {
-			s, of := f.Schedule, f.Finding
-			if of.Severity == rules.Error {
-				s, of = shards.Shorter(c.subject, c.predictor, c.budget, s, of)
-			}
-			c.Add(c.scheduleOf(s), &trial.Result{Findings: []rules.Finding{of}})
+	c.tell("runs in which lanes come to activemask in groups")
+	r := masks.Look(c.budget, c.subject, c.explore.Schedules/masksEach)
+	for _, f := range r.Findings {
+		s, of := f.Schedule, f.Finding
+		if of.Severity == rules.Error {
+			s, of = shards.Shorter(c.subject, c.predictor, c.budget, s, of)
 		}
+		c.Add(c.scheduleOf(s), &trial.Result{Findings: []rules.Finding{of}})
 	}
 	if !c.Wrong() {
 		for _, pc := range roots {
-			c.AddGap(rules.Gap{What: fmt.Sprintf(masksText, runs), PC: pc})
+			c.AddGap(rules.Gap{What: fmt.Sprintf(masksText, r.Runs), PC: pc})
 		}
 	}
 	return nil
