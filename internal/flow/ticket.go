@@ -280,6 +280,10 @@ func (f *ticketFlow) everyoneComes() {
 			f.fails[from] = true
 		}
 		adds[from] = n
+		// Each group makes its addition, once: else the sum would depend on who leads.
+		if f.passes(from, f.gate(n)) || f.reaches(f.gate(n), f.gate(n), from) {
+			f.fails[from] = true
+		}
 	}
 	for from, to := range f.shows {
 		add, is := adds[from]
@@ -287,17 +291,20 @@ func (f *ticketFlow) everyoneComes() {
 			f.fails[from] = true
 			continue
 		}
-		gate := add
-		if branch, is := f.within[add]; is {
-			gate = branch
-		}
-		// All ways between the two lead through the addition, once, and nothing else writes what
-		// it gives.
+		// All ways between the two lead through the addition, and nothing else writes what it gives.
 		gets := f.g.Nodes[add].Writes
-		if len(gets) != 1 || f.g.Nodes[to].Args[0] != gets[0] || f.passes(from, to) || f.reaches(from, to, gate) || f.reaches(gate, gate, from) || f.overwritten(gets[0], add, to, from) {
+		if len(gets) != 1 || f.g.Nodes[to].Args[0] != gets[0] || f.passes(from, to) || f.reaches(from, to, f.gate(add)) || f.overwritten(gets[0], add, to, from) {
 			f.fails[from] = true
 		}
 	}
+}
+
+// gate returns where a group's leader parts from the others to make an addition.
+func (f *ticketFlow) gate(add int32) int32 {
+	if branch, is := f.within[add]; is {
+		return branch
+	}
+	return add
 }
 
 // overwritten reports whether something may write a register between two nodes, before a third.

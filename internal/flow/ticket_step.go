@@ -201,7 +201,7 @@ func (f *ticketFlow) store(i int32, u *Use, in map[Reg]held, guard held) {
 	if of, within := f.some[i]; within {
 		from = of // whatever the place: who comes here has a certain ticket
 	}
-	ok := u.In.Sem() == ptx.Weak && u.In.Form.Async == "none" && (u.Guard == NoReg || guard.what == ticket)
+	ok := !u.Plain && u.In.Sem() == ptx.Weak && u.In.Form.Async == "none" && (u.Guard == NoReg || guard.what == ticket)
 	if _, within := f.within[i]; within {
 		ok = false
 	}
@@ -246,7 +246,7 @@ func (f *ticketFlow) exchange(i int32, u *Use, in map[Reg]held) held {
 
 // plainly returns what a node gives that reads nothing that the schedule decides.
 func (f *ticketFlow) plainly(u *Use, in map[Reg]held) held {
-	if !u.Plain || u.Clock || u.Accumulates() || len(u.Writes) != 1 || u.Does(ptx.Reads) && !u.Launched {
+	if !u.Plain || u.Clock || u.Does(ptx.ShowsLanes) || u.Accumulates() || len(u.Writes) != 1 || u.Does(ptx.Reads) && !u.Launched {
 		return held{}
 	}
 	if u.Special {
