@@ -72,7 +72,7 @@ func Try(l *trial.Subject, w *trial.Budget, jobs int, skip bool) (Proof, trial.R
 	if p.Holds || p.Together || w.Context.Err() != nil {
 		return p, r
 	}
-	if q, s, ok := byTickets(l, w, jobs, skip); ok {
+	if q, s, ok := byPlaces(l, w, jobs, skip); ok {
 		return q, s
 	}
 	if q, s, ok := byOrders(l, w, max(8*r.Instrs, longOrder)); ok {

@@ -15,10 +15,10 @@ import (
 // places all lanes together store. If no place belongs to two tickets, and nobody else comes
 // there, then it is so in every schedule, and what the lanes store nobody sees.
 
-// byTickets tries to decide every schedule by one run in a program that draws tickets. Lanes that
+// byPlaces tries to decide every schedule by one run in a program that draws tickets. Lanes that
 // draw them as a group do so one by one in that run: then each makes the addition itself, so that
 // what is in no order with any lane's addition, as the leader of whatever group, is found.
-func byTickets(l *trial.Subject, w *trial.Budget, jobs int, skip bool) (p Proof, r trial.Result, ok bool) {
+func byPlaces(l *trial.Subject, w *trial.Budget, jobs int, skip bool) (p Proof, r trial.Result, ok bool) {
 	t := l.Program.Tickets()
 	if len(t.Adds)+len(t.Masks) == 0 || grantsMatter(l) {
 		return p, r, false
