@@ -35,9 +35,9 @@ func byPlaces(l *trial.Subject, w *trial.Budget, jobs int, skip bool) (p Proof, 
 		l = l.Singly()
 	}
 	var mu sync.Mutex
-	var runs []*ticketRun
+	var runs []*placesRun
 	p, r = One(l, w, jobs, skip, func(o machine.Observer) machine.Observer {
-		run := newTicketRun(t)
+		run := newPlacesRun(t)
 		mu.Lock()
 		runs = append(runs, run)
 		mu.Unlock()
@@ -52,8 +52,8 @@ func byPlaces(l *trial.Subject, w *trial.Budget, jobs int, skip bool) (p Proof, 
 	return p, r, p.Holds && len(r.Findings) == 0
 }
 
-// A ticketRun watches what a run does with tickets.
-type ticketRun struct {
+// A placesRun watches what a run does with tickets.
+type placesRun struct {
 	t *flow.Tickets
 	// shared: a place may belong to two tickets, or to others.
 	shared   bool
@@ -96,12 +96,12 @@ const (
 	maxOwned   = 1 << 20
 )
 
-func newTicketRun(t *flow.Tickets) *ticketRun {
-	return &ticketRun{t: t, words: map[counterOf]place{}, counters: map[place]*counter{}, drawn: map[laneOf]map[int32]int{}, owners: map[place]owner{}, others: map[machine.MemID]*trial.Bytes{}}
+func newPlacesRun(t *flow.Tickets) *placesRun {
+	return &placesRun{t: t, words: map[counterOf]place{}, counters: map[place]*counter{}, drawn: map[laneOf]map[int32]int{}, owners: map[place]owner{}, others: map[machine.MemID]*trial.Bytes{}}
 }
 
-// Observe makes a ticketRun a machine.Observer.
-func (t *ticketRun) Observe(_ *machine.Machine, ev *machine.Event) {
+// Observe makes a placesRun a machine.Observer.
+func (t *placesRun) Observe(_ *machine.Machine, ev *machine.Event) {
 	if t.shared {
 		return
 	}
@@ -137,16 +137,16 @@ func (t *ticketRun) Observe(_ *machine.Machine, ev *machine.Event) {
 	}
 }
 
-func (t *ticketRun) spans(list []machine.Span) {
+func (t *placesRun) spans(list []machine.Span) {
 	for _, s := range list {
 		t.span(s)
 	}
 }
 
-func (t *ticketRun) span(s machine.Span) { t.other(place{s.Mem, s.Addr}, s.Len) }
+func (t *placesRun) span(s machine.Span) { t.other(place{s.Mem, s.Addr}, s.Len) }
 
 // draws returns how many tickets a lane has drawn.
-func (t *ticketRun) draws(who laneOf, by []int32) (n int) {
+func (t *placesRun) draws(who laneOf, by []int32) (n int) {
 	for _, pc := range by {
 		n += t.drawn[who][pc]
 	}
@@ -155,7 +155,7 @@ func (t *ticketRun) draws(who laneOf, by []int32) (n int) {
 
 // add takes a lane's addition: each instruction has one counter in each memory, to which each
 // adds the same, and nothing else comes between.
-func (t *ticketRun) add(pc int32, at place, size int32, each uint64, who laneOf) {
+func (t *placesRun) add(pc int32, at place, size int32, each uint64, who laneOf) {
 	if word, is := t.words[counterOf{pc, at.mem}]; is && word != at {
 		t.shared = true
 		return
@@ -176,7 +176,7 @@ func (t *ticketRun) add(pc int32, at place, size int32, each uint64, who laneOf)
 }
 
 // owned reports whether some byte belongs to a ticket.
-func (t *ticketRun) owned(at place, n uint64) bool {
+func (t *placesRun) owned(at place, n uint64) bool {
 	for k := range n {
 		if _, is := t.owners[place{at.mem, at.addr + k}]; is {
 			return true
@@ -186,7 +186,7 @@ func (t *ticketRun) owned(at place, n uint64) bool {
 }
 
 // store takes a lane's store at a place that its ticket says.
-func (t *ticketRun) store(at place, size int32, by owner) {
+func (t *placesRun) store(at place, size int32, by owner) {
 	if b := t.others[at.mem]; b != nil && b.Within(at.addr, uint64(size)) || by.of == 0 || len(t.owners) > maxOwned {
 		t.shared = true
 		return
@@ -204,7 +204,7 @@ func (t *ticketRun) store(at place, size int32, by owner) {
 }
 
 // other takes any other access.
-func (t *ticketRun) other(at place, n uint64) {
+func (t *placesRun) other(at place, n uint64) {
 	if n == 0 {
 		return
 	}
