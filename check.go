@@ -164,6 +164,7 @@ type checking struct {
 	rows rowsSeen
 	// Of a stage of a sequence: what is known of the memory that it leaves.
 	orders bool        // proven by runs in several orders
+	ticket bool        // proven although the schedule decides which lane stores where
 	grants bool        // proven by runs for what each cluster may get
 	summed []int32     // as prove.Proof.Sums
 	finals finalStates // of the explored runs
@@ -215,7 +216,7 @@ func (l *Launch) check(ctx context.Context, o CheckOptions, e *shards.Options) (
 		return c.concluded([]trial.Schedule{trial.ProofSchedule}), cmp.Or(e.Decided(), ctx.Err())
 	}
 	c.tell("runs")
-	stages := []func() error{c.runs, c.predicts, c.explores, c.undefined, c.rowsUsed}
+	stages := []func() error{c.runs, c.predicts, c.explores, c.masks, c.undefined, c.rowsUsed}
 	switch {
 	case wrong:
 		c.list, stages = c.list[:1], []func() error{c.explore.Decided, c.undefined, c.rowsUsed}
@@ -265,6 +266,7 @@ func (c *checking) proves() bool {
 	}
 	c.sums(&p)
 	c.joint, c.summed, c.orders, c.grants = p.Joint, p.Sums, p.Orders, p.Grants > 0
+	c.ticket = p.Tickets
 	return r.Err == nil && p.Holds && len(r.Findings) == 0 && !unknown
 }
 
@@ -474,6 +476,9 @@ func (c *checking) undefined() error {
 func (c *checking) costs() {
 	switch {
 	case !c.o.Cost:
+		return
+	case c.ticket:
+		c.notices = append(c.notices, "CheckOptions.Cost: the schedule decides which thread stores where, so that nothing is said of the fences and barriers of this launch")
 		return
 	case c.proof == nil || !c.proof.All:
 		c.notices = append(c.notices, "CheckOptions.Cost: this launch is not proven for all schedules, so that nothing can be said of its fences and barriers")

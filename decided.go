@@ -64,7 +64,7 @@ func (c *checking) counts() {
 // others do, so that what fails, C8, is no more than what is open.
 func (c *checking) everySchedule() bool {
 	switch p := c.proof; {
-	case p == nil || p.Together || c.orders || c.grants:
+	case p == nil || p.Together || c.orders || c.grants || c.ticket:
 		return false
 	case p.All:
 		return true

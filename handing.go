@@ -184,6 +184,8 @@ func (c *checking) open() *open {
 		return c.explored()
 	case c.grants:
 		return c.anything("may be another one where other clusters do the work")
+	case c.ticket:
+		return c.anything("may be another one in another schedule")
 	case len(c.summed) == 0:
 		return nil
 	case c.orders:
@@ -258,7 +260,7 @@ func (c *checking) rest(before *open) (rest *open, holds bool) {
 	if before == nil {
 		return nil, true
 	}
-	if c.decided() && c.proof.All && !c.orders {
+	if c.decided() && c.proof.All && !c.orders && !c.ticket {
 		a, ok := c.subject.Accesses(c.budget, nil)
 		blind := ok && !a.Read.Meets(&before.unset)
 		switch {

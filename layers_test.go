@@ -27,7 +27,7 @@ var layers = [][]string{
 	{"muster/kernel", "muster/internal/campaign"},
 	{"muster/internal/tritonlog"},
 	{"muster/internal/litmus", "muster/internal/script", "muster/internal/yaml", "muster/internal/entry", "muster/internal/skeleton", "muster/internal/fatbin"},
-	{"muster/internal/shards", "muster/internal/anycount", "muster/internal/redundant", "muster/internal/executions"},
+	{"muster/internal/shards", "muster/internal/anycount", "muster/internal/redundant", "muster/internal/executions", "muster/internal/masks"},
 	{"muster/internal/evidence", "muster/internal/prove", "muster/internal/near"},
 	{"muster/internal/predict", "muster/internal/undefined", "muster/internal/patience"},
 	{"muster/internal/trial", "muster/internal/lanes"},

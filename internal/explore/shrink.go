@@ -182,6 +182,7 @@ type agent struct {
 	cta, warp int32
 	lane      int8
 	nth       int32
+	op        int64 // the version of a Pick, the lanes of a Subset
 }
 
 // untilBlocked is the length of a block that goes on for as long as its agent can.
@@ -404,9 +405,12 @@ func (t *recording) over() bool { return len(t.choices) > t.longest }
 func (t *recording) log(c machine.Choice) {
 	t.choices = append(t.choices, c)
 	who := agent{kind: c.Kind, cta: c.CTA, warp: c.Warp, lane: c.Lane}
-	if ofOperation(c) {
+	switch {
+	case ofOperation(c):
 		who = t.ops[c.Op]
 		who.kind = c.Kind
+	case c.Kind == machine.Pick || c.Kind == machine.Subset:
+		who.op = c.Op
 	}
 	if n := len(t.blocks); n > 0 && t.blocks[n-1].who == who {
 		t.blocks[n-1].n++
@@ -434,7 +438,7 @@ func (t *recording) name() {
 
 // run takes the steps of a block that can be taken.
 func (t *recording) run(r *runner, b block) {
-	c := machine.Choice{Kind: b.who.kind, CTA: b.who.cta, Warp: b.who.warp, Lane: b.who.lane}
+	c := machine.Choice{Kind: b.who.kind, CTA: b.who.cta, Warp: b.who.warp, Lane: b.who.lane, Op: b.who.op}
 	if ofOperation(c) {
 		who := b.who
 		who.kind = machine.Milestone
@@ -495,7 +499,7 @@ func givingUp(run []machine.Choice) int {
 		c := run[i]
 		s := split{c.CTA, c.Warp, c.Lane}
 		switch c.Kind {
-		case machine.Run, machine.Alone:
+		case machine.Run, machine.Alone, machine.Subset:
 			later[s] = true
 		case machine.GiveUp:
 			if delete(later, s); len(later) == 0 {

@@ -236,8 +236,11 @@ func (c *collector) take1(m *machine.Machine, choice machine.Choice) *step {
 				at.Tests = nil
 			}
 		}
-		if choice.Kind == machine.Alone || choice.Kind == machine.Pick {
-			was = apart(was, choice.Lane)
+		switch choice.Kind {
+		case machine.Alone, machine.Pick:
+			was = apart(was, choice.Lane, 1<<uint(choice.Lane))
+		case machine.Subset:
+			was = apart(was, choice.Lane, uint32(choice.Op))
 		}
 		m.Step(choice)
 		c.again(m, &at)
@@ -250,13 +253,13 @@ func (c *collector) take1(m *machine.Machine, choice machine.Choice) *step {
 	return st
 }
 
-// apart separates a lane from its split: a step of the lane does not touch the other
-// lanes.
-func apart(was []machine.Lanes, lane int8) []machine.Lanes {
+// apart separates some lanes from the split of one of them: a step of theirs does not touch the
+// others.
+func apart(was []machine.Lanes, lane int8, some uint32) []machine.Lanes {
 	for i, s := range was {
-		if one := uint32(1) << uint(lane); s.Mask&one != 0 && s.Mask != one {
+		if s.Mask>>uint(lane)&1 != 0 && s.Mask != some {
 			rest := s
-			was[i].Mask, rest.Mask = one, s.Mask&^one
+			was[i].Mask, rest.Mask = some, s.Mask&^some
 			return slices.Insert(was, i+1, rest)
 		}
 	}

@@ -204,7 +204,7 @@ func (t *trace) arrow(s *step) *arrow {
 		if i, ok := t.starter[process(s.choice)]; ok {
 			a.after(i)
 		}
-	case machine.Run, machine.GiveUp, machine.Alone:
+	case machine.Run, machine.GiveUp, machine.Alone, machine.Subset:
 		a.held(s.choice)
 	}
 	if i, ok := t.enable[process(s.choice)]; ok && !s.polls {
@@ -272,7 +272,7 @@ func (a *arrow) held(c machine.Choice) {
 // process names the agent that takes a choice, whatever the outcome.
 func process(c machine.Choice) machine.Choice {
 	switch c.Kind {
-	case machine.GiveUp, machine.Alone, machine.Run, machine.Pick:
+	case machine.GiveUp, machine.Alone, machine.Run, machine.Pick, machine.Subset:
 		c.Kind, c.Op, c.Rest = machine.Run, 0, ""
 	}
 	return c

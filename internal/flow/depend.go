@@ -21,6 +21,8 @@ type Dependence struct {
 	From  int32   // the first instruction that the value comes from
 	Roots []int32 // all of them
 	Why   string
+	// Branch: it decides which way a branch goes, or whether a trap is executed.
+	Branch bool
 }
 
 // A root is the node that makes a schedule-dependent value.
@@ -67,7 +69,9 @@ func (g *Graph) dependences() []Dependence {
 			why := branches[0]
 			branches = branches[1:]
 			if why != "" && !inside[i] {
-				all = append(all, g.dependence(int32(i), guard, why))
+				d := g.dependence(int32(i), guard, why)
+				d.Branch = true
+				all = append(all, d)
 			}
 		} else if d, bad := g.decides(int32(i), from[i]); bad && !(inside[i] && g.Nodes[i].Does(ptx.Branches)) {
 			all = append(all, d)

@@ -15,6 +15,8 @@ func (m *Machine) Offers(c Choice) bool {
 	case Alone:
 		h, ok := m.Holder(c)
 		return ok && m.mayPart(h)
+	case Subset:
+		return m.offersSubset(c)
 	case Pick:
 		h, _ := m.Holder(c)
 		if m.stop != nil || m.versions == nil || c.CTA < 0 || int(c.CTA) >= len(m.ctas) || m.ctas[c.CTA] == nil || c.Warp < 0 || int(c.Warp) >= len(m.ctas[c.CTA].warps) || h.Kind != Run {

@@ -16,7 +16,8 @@ type Choice struct {
 	CTA  int32
 	Warp int32
 	Lane int8  // lowest lane of the split
-	Op   int64 // the operation, for Milestone and Refuse; the Version, for Pick
+	Op   int64 // the operation, for Milestone and Refuse; the Version, for Pick; the
+	// lanes, for Subset
 	// Rest holds the versions of the words after the first, for Pick of an access to several: see
 	// Picked.
 	Rest string
@@ -46,6 +47,9 @@ const (
 	// follows it in coherence order, and not the last: see version.go. Of several words, one for
 	// each of them.
 	Pick
+	// Subset has some lanes of a split, whose mask is Op, execute the activemask before which the
+	// split stands, without the others: see together.go. Enabled never lists it.
+	Subset
 	// Part makes lanes that diverge reconverge, from here on, only where they wait for
 	// each other: see KeepApart. It is possible in every state, and Enabled never lists
 	// it.
@@ -69,6 +73,8 @@ func (c Choice) String() string {
 		return fmt.Sprintf("a%d.%d.%d", c.CTA, c.Warp, c.Lane)
 	case Pick:
 		return fmt.Sprintf("o%d.%d.%d<%s", c.CTA, c.Warp, c.Lane, pickText(c.Picked()))
+	case Subset:
+		return fmt.Sprintf("k%d.%d.%d:%x", c.CTA, c.Warp, c.Lane, uint32(c.Op))
 	case Milestone:
 		return fmt.Sprintf("m%d", c.Op)
 	case Refuse:
@@ -122,6 +128,8 @@ func (m *Machine) Step(c Choice) {
 		switch c.Kind {
 		case Alone:
 			s = w.alone(s, c.Lane)
+		case Subset:
+			s = w.group(s, uint32(c.Op))
 		case Pick:
 			s = w.alone(s, c.Lane)
 			m.took = c.Picked()
@@ -381,6 +389,8 @@ func ParseChoice(text string) (Choice, error) {
 		if list, err = parsePicks(of); err == nil {
 			c = c.taking(list)
 		}
+	case 'k':
+		c, err = parseSubset(rest)
 	case 'm', 'n':
 		if c.Kind = Milestone; text[0] == 'n' {
 			c.Kind = Refuse

@@ -292,7 +292,7 @@ func getShfl(x *ctx, in *instr, b *exchange) {
 	}
 }
 
-// --- vote, match, redux, elect, activemask ---
+// --- vote, match, redux, elect ---
 
 func decodeVote(d *decoder, in *ptx.Inst) error {
 	sync := d.has("sync")
@@ -523,21 +523,4 @@ func getElect(x *ctx, in *instr, b *exchange) {
 	leader := x.m.leader(b.mask)
 	x.fill32(in.d, x.s.mask, uint32(leader))
 	x.p[in.target] = x.p[in.target]&^x.s.mask | 1<<leader&x.s.mask
-}
-
-func decodeActivemask(d *decoder, in *ptx.Inst) error {
-	if len(in.Operands) != 1 {
-		return d.errorf("activemask takes a destination")
-	}
-	r, err := d.dst(in.Operands[0], b32)
-	if err != nil {
-		return err
-	}
-	d.emit(instr{exec: execActivemask, d: r})
-	return nil
-}
-
-func execActivemask(x *ctx, in *instr, mask uint32) {
-	x.unsteady()
-	x.fill32(in.d, mask, mask)
 }

@@ -31,7 +31,7 @@ func classOf(t typ) flow.Class {
 // use keeps what the instruction just decoded does with registers.
 func (d *decoder) use(in *ptx.Inst, pc int32) {
 	made := &d.prog.code[pc]
-	u := flow.Use{PC: pc, In: in, Plain: made.class == plain, Guard: flow.NoReg}
+	u := flow.Use{PC: pc, In: in, Plain: made.class == plain || made.showsLanes(), Guard: flow.NoReg}
 	if in.Guard != nil {
 		if y := d.scope.find(in.Guard.Reg); y != nil {
 			u.Guard = d.regID(y, 0)
@@ -281,6 +281,9 @@ func (p *Program) Dependences() []Dependence { return p.flow.Dependences() }
 func (p *Program) DependencesBut(decided map[int32]bool) []Dependence {
 	return p.flow.DependencesBut(decided)
 }
+
+// Tickets finds what a program draws tickets by.
+func (p *Program) Tickets() *flow.Tickets { return p.flow.Tickets() }
 
 // Polls lists the program's polls, by the place of their loads.
 func (p *Program) Polls() map[int32]*Poll { return p.flow.Polls() }

@@ -35,6 +35,7 @@ const inText = "chooses words of a text that people read; it decides nothing"
 var namesOpcodes = []struct{ file, opcodes, why string }{
 	{"machine/coverage.go", "call", "completes the examples of rows, which leave operands open"},
 	{"flow/operation.go", "atom", "Operation gives all updates of a kind this name; it compares it with nothing"},
+	{"flow/ticket_words.go", "bfind brev clz popc shfl", "knows the instructions by which a group of lanes counts its members; with others it is not followed"},
 	{"machine/stride_op.go", "add and bfe cvt cvta div mad max min mov mul neg not or rem selp shl shr sub xor",
 		"computes how strides go through the arithmetic of each; an opcode that it does not name loses them"},
 	{"machine/transfer.go", "add and bfe bfi brev cvt fma lop3 mad max min mov mul neg not or prmt selp setp shf shl shr sub xor",

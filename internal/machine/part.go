@@ -55,7 +55,7 @@ func (m *Machine) staysApart(w *warp, s *split) bool {
 		return false
 	}
 	in := &m.prog.code[s.pc]
-	return in.class == visible && !in.aligned()
+	return in.class == visible && !in.aligned() && !in.showsLanes()
 }
 
 // mayPart reports whether a lane of a Run choice's split can perform the split's

@@ -410,6 +410,11 @@ func (m *Machine) step(w *warp, s *split, giveUp bool) {
 		return
 	}
 	pc, in := s.pc, &m.prog.code[s.pc]
+	if m.cfg.singly && in.showsLanes() {
+		s = w.group(s, s.mask&-s.mask)
+		x = m.enter(w, s)
+		x.giveUp = giveUp
+	}
 	mask := s.mask
 	m.instrs++
 	m.lanes += int64(bits.OnesCount32(mask))

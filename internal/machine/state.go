@@ -42,6 +42,7 @@ type Config struct {
 	parted       []bool // by instruction: Part
 	without      map[int32]bool
 	apart        bool // KeepApart
+	singly       bool // LanesSingly
 	highest      bool // LeadHighest
 	grants       bool // Grant
 	granted      []int32

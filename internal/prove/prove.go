@@ -49,6 +49,9 @@ type Proof struct {
 	// Orders: it is by a run for each order of some accesses. One run then does not show
 	// which bytes every schedule accesses.
 	Orders bool
+	// Tickets: lanes draw numbers that decide where each stores something. Which lane stores
+	// where, and so what memory holds in the end, depends on the schedule.
+	Tickets bool
 	// Grants is how many runs it is by, one for each list of clusters that a cluster may get
 	// instead of their starting, or of numbers that it may draw; 0: it is by other runs.
 	Grants int
@@ -74,6 +77,9 @@ func Try(l *trial.Subject, w *trial.Budget, jobs int, skip bool) (Proof, trial.R
 	p, r := one(l, w, jobs, skip)
 	if p.Decides() || w.Context.Err() != nil {
 		return p, r
+	}
+	if q, s, ok := byPlaces(l, w, jobs, skip); ok {
+		return q, s
 	}
 	if q, s, ok := byClasses(l, w, jobs, skip, max(8*r.Instrs, longOrder)); ok {
 		return q, s

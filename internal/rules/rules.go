@@ -187,7 +187,11 @@ type Judge struct {
 	findings []Finding
 	keys     map[string]int // where in findings, up to as many as it has
 	gaps     []Gap
-	watch    watch // the protocol rules' state
+	// stepReads are the loads of which lanes of one warp may be expected to go in step, steps what
+	// they are in no order with.
+	stepReads map[int32]bool
+	steps     []lockstep
+	watch     watch // the protocol rules' state
 	// over: the run ended (machine.Over). If not, two conclusions are invalid:
 	// that something never happens, and that no graver finding, which may yet come,
 	// explains a finding.
@@ -218,6 +222,11 @@ type Config struct {
 // NewJudge returns a judge for one run of a launch.
 func NewJudge(c Config) *Judge {
 	j := &Judge{Config: c}
+	if c.Strong == nil && !c.MustOnly && !c.Executions {
+		if j.stepReads = lockstepReads(c.Program); j.stepReads != nil {
+			c.Strong = j.strong
+		}
+	}
 	j.Order = order.New(order.Config{Shape: c.Shape, MustOnly: c.MustOnly, Executions: c.Executions, WeakFences: c.WeakFences, Equal: c.Equal, Ends: c.Ends, Round: c.Round, Looks: c.Looks, Strong: c.Strong, Pairs: c.Pairs, Unused: c.Unused, Invals: invalidates(c.Program)})
 	if c.Executions {
 		j.Words = coherence.NewRun(j.Order, c.Program)
@@ -267,6 +276,7 @@ func (j *Judge) Observe(m *machine.Machine, ev *machine.Event) {
 func (j *Judge) Finish(m *machine.Machine) ([]Finding, []Gap) {
 	j.over = m.Over()
 	j.races()
+	j.locksteps()
 	j.lifetimes()
 	j.stopped(m)
 	j.atEnd(m)

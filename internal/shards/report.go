@@ -36,7 +36,7 @@ func (o *Options) Conclude(l *trial.Subject, p *predict.Predictor, w *trial.Budg
 			return nil, c, &StateError{err.Error()}
 		}
 		if f := &list[i].Finding; i < maxShrunkFindings && f.Severity == rules.Error {
-			s, *f = shorter(l, p, w, s, *f)
+			s, *f = Shorter(l, p, w, s, *f)
 		}
 		w.Meter.Did(1)
 		at := trial.Index(schedules, s)
@@ -56,9 +56,9 @@ func (o *Options) Conclude(l *trial.Subject, p *predict.Predictor, w *trial.Budg
 // schedule than those that were explored.
 const maxShrunkFindings = 8
 
-// shorter returns a smaller schedule that shows a finding, found with little work,
+// Shorter returns a smaller schedule that shows a finding, found with little work,
 // and the finding as that schedule shows it.
-func shorter(l *trial.Subject, p *predict.Predictor, w *trial.Budget, s trial.Schedule, f rules.Finding) (trial.Schedule, rules.Finding) {
+func Shorter(l *trial.Subject, p *predict.Predictor, w *trial.Budget, s trial.Schedule, f rules.Finding) (trial.Schedule, rules.Finding) {
 	stop, _ := w.Stop()
 	got, ok := explore.Shrink(evidence.Trial(w.Context, l, p, &f), s, explore.ShrinkOptions{Runs: predict.MaxShrinks, Steps: predict.MaxShrunk, Stop: stop})
 	if !ok {
@@ -98,7 +98,7 @@ func (e *Exploration) unseen(prog *machine.Program) []rules.Gap {
 	told := map[int32]bool{}
 	for _, d := range prog.Dependences() {
 		for _, from := range d.Roots {
-			if what := prog.Nondeterministic(from); what != "" && !told[from] {
+			if what := prog.Nondeterministic(from); what != "" && !told[from] && !prog.ShowsLanes(from) { // those are for package masks
 				told[from] = true
 				gaps = append(gaps, rules.Gap{What: what + " decides something, and was not varied", PC: from})
 			}

@@ -222,6 +222,8 @@ func (t *Teller) tell(m *machine.Machine, c machine.Choice, of told) report.Step
 				switch {
 				case c.Kind == machine.Alone:
 					s.Who += lanesText(1 << lane)
+				case c.Kind == machine.Subset:
+					s.Who += lanesText(uint32(c.Op))
 				case v.Mask != ^uint32(0):
 					s.Who += lanesText(v.Mask)
 				}

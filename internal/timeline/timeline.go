@@ -171,7 +171,7 @@ func (r *Recorder) ending(about Run) string {
 // take performs a step and shows it.
 func (r *Recorder) take(n int64, c machine.Choice) {
 	r.now = step{n: n, choice: c, pc: -1, from: r.now.from[:0], to: r.now.to[:0], touched: r.now.touched[:0], meets: r.now.meets[:0]}
-	by := c.Kind == machine.Run || c.Kind == machine.Alone || c.Kind == machine.GiveUp
+	by := c.Kind == machine.Run || c.Kind == machine.Alone || c.Kind == machine.Subset || c.Kind == machine.GiveUp
 	if by {
 		r.buf = r.m.Splits(c.CTA, c.Warp, r.buf[:0])
 		for _, s := range r.buf {
@@ -181,6 +181,9 @@ func (r *Recorder) take(n int64, c machine.Choice) {
 		}
 		if c.Kind == machine.Alone {
 			r.now.mask = 1 << c.Lane
+		}
+		if c.Kind == machine.Subset {
+			r.now.mask = uint32(c.Op)
 		}
 	}
 	r.m.Step(c)

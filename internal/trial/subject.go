@@ -139,6 +139,14 @@ func (s *Subject) Executing() *Subject {
 	return &h
 }
 
+// Singly returns the subject whose lanes execute activemask one by one.
+func (s *Subject) Singly() *Subject {
+	h := *s
+	h.Start = s.Start.Fork(nil, nil)
+	h.Start.LanesSingly()
+	return &h
+}
+
 // Leaving returns the subject of the program without some waits for groups and wgmma.fence.
 func (s *Subject) Leaving(pcs map[int32]bool) *Subject {
 	h := *s

@@ -50,13 +50,25 @@ copy of the PTX (multimem.ld_reduce: a load). If it has, nothing can be said.`,
 	{
 		Title: "a value that neither the program nor the schedule decides",
 		Says:  `decides something, and was not varied|the driver or the part decides`,
-		Shown: "incomplete: activemask decides something, and was not varied",
-		Text: `A clock, %smid, activemask, a time or a value of the driver reaches a branch, an address
-or memory. Muster ran with one value, and a card may give another.
+		Shown: "incomplete: clock decides something, and was not varied",
+		Text: `A clock, %smid, a time or a value of the driver reaches a branch, an address or memory.
+Muster ran with one value, and a card may give another.
 
-For activemask, write the mask that you mean. For clocks, leave the measuring out in what is
-checked: #ifdef, or a parameter that is 0. What only bounds a wait before a trap is no
-matter, and makes nothing incomplete.`,
+Leave the measuring out in what is checked: #ifdef, or a parameter that is 0. What only
+bounds a wait before a trap is no matter, and makes nothing incomplete.`,
+	},
+	{
+		Title: "which lanes are active together",
+		Says:  `which lanes execute this activemask together`,
+		Shown: "incomplete: which lanes execute this activemask together decides something: of the ways in which lanes may fall into groups 40 were run, not all",
+		Text: `activemask gives the lanes that execute it at that moment, and nothing says which these are:
+lanes that could come together may come one by one (ISA 3.2, 9.7.13.11). Muster let them fall
+into groups, each lane by itself, halves, one without the rest, and found no error. There are
+more ways than can be run. Where a group draws numbers from a counter (the lowest lane adds how
+many they are, shfl.sync tells the others what it got), and these say where each lane stores
+something, no more is needed, and the launch is proven.
+
+Write the mask that you mean, such as 0xffffffff, behind a bar.warp.sync with it.`,
 	},
 	{
 		Title: "outcomes that no interleaving has",

@@ -147,7 +147,8 @@ a value decides a branch, an address, an operand that others can notice, or what
 stored, then another schedule does something else, and one run does not speak for
 it. Allowed are waits: loops that test one barrier until it is complete, bounded
 ones that trap after 10 us or more too, and loops that read one word until one lane's
-store, or the sum of all additions, ends them.
+store, or the sum of all additions, ends them. Allowed are tickets, too: numbers from a
+counter that say no more than where each thread stores something, and what.
 
 A kernel that fails it is often right: locks, tickets and dynamic tiles, a test
 whose result picks other work, libcu++'s pipelines that count by activemask. Then

@@ -186,7 +186,7 @@ func (d *details) step(m *machine.Machine, c machine.Choice) {
 				d.changed(m, warpAt{i, int32(k)})
 			}
 		}
-	case machine.Run, machine.GiveUp, machine.Alone:
+	case machine.Run, machine.GiveUp, machine.Alone, machine.Subset:
 		d.changed(m, warpAt{c.CTA, c.Warp})
 	default:
 		if o := w.op; o != nil {

@@ -1,0 +1,225 @@
+package prove
+
+import (
+	"maps"
+	"math/bits"
+	"sync"
+
+	"muster/internal/flow"
+	"muster/internal/machine"
+	"muster/internal/trial"
+)
+
+// Tickets. Who gets which number from a counter depends on the schedule. Where numbers decide
+// nothing but where each lane stores something, and what (flow.Tickets), one run shows at which
+// places all lanes together store. If no place belongs to two tickets, and nobody else comes
+// there, then it is so in every schedule, and what the lanes store nobody sees.
+
+// byPlaces tries to decide every schedule by one run in a program that draws tickets. Lanes that
+// draw them as a group do so one by one in that run: then each makes the addition itself, so that
+// what is in no order with any lane's addition, as the leader of whatever group, is found.
+func byPlaces(l *trial.Subject, w *trial.Budget, jobs int, skip bool) (p Proof, r trial.Result, ok bool) {
+	t := l.Program.Tickets()
+	if len(t.Adds)+len(t.Masks) == 0 || grantsMatter(l) {
+		return p, r, false
+	}
+	decided := t.Decided()
+	maps.Copy(decided, l.Program.Peeks())
+	maps.Copy(decided, loads(l.Program))
+	for _, d := range l.Program.DependencesBut(decided) {
+		if !covered(l.Program.Flips(), &d) {
+			return p, r, false
+		}
+	}
+	if len(t.Masks) > 0 {
+		l = l.Singly()
+	}
+	var mu sync.Mutex
+	var runs []*placesRun
+	p, r = One(l, w, jobs, skip, func(o machine.Observer) machine.Observer {
+		run := newPlacesRun(t)
+		mu.Lock()
+		runs = append(runs, run)
+		mu.Unlock()
+		return trial.Observers{o, run}
+	})
+	for _, run := range runs {
+		if run.shared {
+			return p, r, false
+		}
+	}
+	p.Tickets, p.Contents = true, true // where the counter begins
+	return p, r, p.Holds && len(r.Findings) == 0
+}
+
+// A placesRun watches what a run does with tickets.
+type placesRun struct {
+	t *flow.Tickets
+	// shared: a place may belong to two tickets, or to others.
+	shared   bool
+	words    map[counterOf]place
+	counters map[place]*counter
+	drawn    map[laneOf]map[int32]int // how many, by addition
+	owners   map[place]owner          // by byte
+	others   map[machine.MemID]*trial.Bytes
+	touched  int // bytes of these, about
+}
+
+// A counterOf is an addition to memory.
+type counterOf struct {
+	pc  int32
+	mem machine.MemID
+}
+
+// A counter is a word to which lanes add.
+type counter struct {
+	size int32
+	each uint64 // what each adds
+	over bool   // something else accessed it, after additions
+}
+
+type laneOf struct {
+	cta, warp int32
+	lane      int
+}
+
+// An owner is a draw.
+type owner struct {
+	laneOf
+	pc int32 // an addition by which
+	of int   // so many had been drawn
+}
+
+// maxTouched and maxOwned bound what is remembered of memory.
+const (
+	maxTouched = 1 << 30
+	maxOwned   = 1 << 20
+)
+
+func newPlacesRun(t *flow.Tickets) *placesRun {
+	return &placesRun{t: t, words: map[counterOf]place{}, counters: map[place]*counter{}, drawn: map[laneOf]map[int32]int{}, owners: map[place]owner{}, others: map[machine.MemID]*trial.Bytes{}}
+}
+
+// Observe makes a placesRun a machine.Observer.
+func (t *placesRun) Observe(_ *machine.Machine, ev *machine.Event) {
+	if t.shared {
+		return
+	}
+	switch ev.Kind {
+	case machine.EvAccess:
+		each, adds := t.t.Adds[ev.PC]
+		by := t.t.Stores[ev.PC]
+		for k := ev.Mask; k != 0; k &= k - 1 {
+			l := bits.TrailingZeros32(k)
+			at := place{ev.Mem, ev.Addr[l]}
+			if ev.Row {
+				at.addr = ev.Addr[0] + uint64(l)*uint64(ev.Size)
+			}
+			switch who := (laneOf{ev.CTA, ev.Warp, l}); {
+			case adds:
+				t.add(ev.PC, at, ev.Size, each, who)
+			case len(by) > 0:
+				t.store(at, ev.Size, owner{who, by[0], t.draws(who, by)})
+			default:
+				t.other(at, uint64(ev.Size))
+			}
+		}
+	case machine.EvIssue:
+		t.spans(ev.Op.Reads)
+		t.spans(ev.Op.Writes)
+		t.span(ev.Op.Map)
+	case machine.EvMbar:
+		t.other(place{ev.Mbar.Bar.Mem, ev.Mbar.Bar.Addr}, 8)
+	default:
+		if ev.Span.Len > 0 {
+			t.span(ev.Span)
+		}
+	}
+}
+
+func (t *placesRun) spans(list []machine.Span) {
+	for _, s := range list {
+		t.span(s)
+	}
+}
+
+func (t *placesRun) span(s machine.Span) { t.other(place{s.Mem, s.Addr}, s.Len) }
+
+// draws returns how many tickets a lane has drawn.
+func (t *placesRun) draws(who laneOf, by []int32) (n int) {
+	for _, pc := range by {
+		n += t.drawn[who][pc]
+	}
+	return n
+}
+
+// add takes a lane's addition: each instruction has one counter in each memory, to which each
+// adds the same, and nothing else comes between.
+func (t *placesRun) add(pc int32, at place, size int32, each uint64, who laneOf) {
+	if word, is := t.words[counterOf{pc, at.mem}]; is && word != at {
+		t.shared = true
+		return
+	}
+	t.words[counterOf{pc, at.mem}] = at
+	c := t.counters[at]
+	if c == nil {
+		c = &counter{size: size, each: each}
+		t.counters[at] = c
+	}
+	if c.over || c.each != each || c.size != size || len(t.owners) > 0 && t.owned(at, uint64(size)) {
+		t.shared = true
+	}
+	if t.drawn[who] == nil {
+		t.drawn[who] = map[int32]int{}
+	}
+	t.drawn[who][pc]++
+}
+
+// owned reports whether some byte belongs to a ticket.
+func (t *placesRun) owned(at place, n uint64) bool {
+	for k := range n {
+		if _, is := t.owners[place{at.mem, at.addr + k}]; is {
+			return true
+		}
+	}
+	return false
+}
+
+// store takes a lane's store at a place that its ticket says.
+func (t *placesRun) store(at place, size int32, by owner) {
+	if b := t.others[at.mem]; b != nil && b.Within(at.addr, uint64(size)) || by.of == 0 || len(t.owners) > maxOwned {
+		t.shared = true
+		return
+	}
+	for w, c := range t.counters {
+		t.shared = t.shared || w.mem == at.mem && w.addr < at.addr+uint64(size) && at.addr < w.addr+uint64(c.size)
+	}
+	for k := range uint64(size) {
+		b := place{at.mem, at.addr + k}
+		if old, is := t.owners[b]; is && old != by {
+			t.shared = true
+		}
+		t.owners[b] = by
+	}
+}
+
+// other takes any other access.
+func (t *placesRun) other(at place, n uint64) {
+	if n == 0 {
+		return
+	}
+	for w, c := range t.counters {
+		if w.mem == at.mem && w.addr < at.addr+n && at.addr < w.addr+uint64(c.size) {
+			c.over = true
+		}
+	}
+	b := t.others[at.mem]
+	if b == nil {
+		b = &trial.Bytes{}
+		t.others[at.mem] = b
+	}
+	b.Add(at.addr, n)
+	if t.touched += int(min(n, maxTouched)); t.touched > maxTouched || len(t.owners) > 0 && (n > maxOwned || t.owned(at, n)) {
+		t.shared = true
+	}
+}
