@@ -218,7 +218,7 @@ func (l *Launch) check(ctx context.Context, o CheckOptions, e *shards.Options) (
 		c.list, stages = c.list[:1], []func() error{c.explore.Decided, c.undefined, c.rowsUsed}
 	case c.representative():
 		c.list, stages = c.list[:1], []func() error{c.run, c.explore.Decided, c.undefined, c.rowsUsed}
-		if c.proof.Together {
+		if c.proof.Together || c.proof.Residency { // directed runs show what comes where that is not so
 			stages = []func() error{c.run, c.parts, c.explore.Decided, c.undefined, c.rowsUsed}
 		}
 	}
@@ -255,7 +255,7 @@ func (c *checking) proves() bool {
 	}
 	p, r := c.tries()
 	l := c.subject
-	unknown := (p.Holds || p.Together) && undefined.DropUnreached(l, c.budget, &r)
+	unknown := p.Decides() && undefined.DropUnreached(l, c.budget, &r)
 	c.proof, c.alike = c.proved(p), p.Parts
 	if c.proof.All {
 		c.shown = r
@@ -293,7 +293,7 @@ func (l *Launch) lines(pcs []int32) string {
 // it warnings and notes, is what every schedule shows: about orders, and not about values
 // that nobody defined. If it holds only for lanes that stay together, a run is wanted, too.
 func (c *checking) representative() bool {
-	return c.proof != nil && c.proof.All && c.shown.Err == nil && (len(c.shown.Findings) > 0 || c.proof.Together) &&
+	return c.proof != nil && c.proof.All && c.shown.Err == nil && (len(c.shown.Findings) > 0 || c.proof.Together || c.proof.Residency) &&
 		!slices.ContainsFunc(c.shown.Findings, func(f rules.Finding) bool { return rules.MayReach(&f) || rules.Dropped(&f) }) &&
 		!c.subject.Program.Unspecified()
 }
@@ -399,8 +399,9 @@ func (c *checking) granted() {
 	}
 }
 
-// parts looks for what lanes do that part where they could stay together. The proof holds
-// for lanes that stay together, so that all errors found are of others: warnings.
+// parts looks for what lanes do that part where they could stay together, and for CTAs that wait
+// for others which have not started. The proof holds for lanes that stay together, so that all
+// errors found are of others: warnings.
 func (c *checking) parts() error {
 	together := slices.Clone(c.Findings)
 	if err := c.predicts(); err != nil {
@@ -408,7 +409,7 @@ func (c *checking) parts() error {
 	}
 	for i := range c.Findings {
 		f := &c.Findings[i]
-		if f.Severity == rules.Error && !slices.ContainsFunc(together, func(g rules.Finding) bool { return g.Key() == f.Key() }) {
+		if c.proof.Together && f.Severity == rules.Error && !slices.ContainsFunc(together, func(g rules.Finding) bool { return g.Key() == f.Key() }) {
 			f.Severity = rules.Warning
 			f.Notes = append(f.Notes, "only if lanes of a warp that come to an mbarrier together arrive, or leave their wait, one by one: the ISA leaves that open (3.2), and no card does it")
 		}
@@ -482,7 +483,7 @@ func (c *checking) stands() {
 
 // proved converts a proof to the report's form.
 func (l *Launch) proved(p prove.Proof) *report.Proof {
-	r := &report.Proof{All: p.Holds || p.Together, Together: p.Together, Orders: p.Orders}
+	r := &report.Proof{All: p.Decides(), Together: p.Together, Residency: p.Residency, Orders: p.Orders}
 	for _, why := range p.Reasons {
 		r.Reasons = append(r.Reasons, report.Reason{Condition: why.Condition, Text: why.Text, Place: l.place(why.PC)})
 	}

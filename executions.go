@@ -30,7 +30,7 @@ func (c *checking) executes() {
 	}
 	c.tell("an exploration of executions that are no interleavings")
 	c.budget.Meter.Stage("exploring executions", "", 0)
-	r := executions.Explore(c.budget, c.subject, executions.Options{Schedules: executionsEach * c.explore.Schedules, Steps: c.explore.Steps, Begin: c.explore.Prepare, Final: c.explore.Final})
+	r := c.everyExecution()
 	for i := range r.Findings {
 		f := &r.Findings[i]
 		at := trial.Index(c.list, f.Schedule)
@@ -54,6 +54,21 @@ func (c *checking) executes() {
 		c.AddGap(rules.Gap{What: looseText, PC: pc})
 	}
 	c.coverage = &report.Coverage{Schedules: r.Coverage.Schedules, Left: r.Coverage.Left, Steps: r.Coverage.Steps, Longest: r.Coverage.Longest, Complete: true, Executions: true}
+}
+
+// everyExecution explores executions: first with each fence.sc as a fence.acq_rel, if there are
+// some. That has all executions and more, and no orders of fences to go through, of which n have
+// n!. What is right so is right.
+func (c *checking) everyExecution() *executions.Result {
+	o := executions.Options{Schedules: executionsEach * c.explore.Schedules, Steps: c.explore.Steps, Begin: c.explore.Prepare, Final: c.explore.Final}
+	if c.subject.Program.FencesSC() {
+		o.WeakFences = true
+		if r := executions.Explore(c.budget, c.subject, o); r.Coverage.Complete && r.Right() {
+			return r
+		}
+		o.WeakFences = false
+	}
+	return executions.Explore(c.budget, c.subject, o)
 }
 
 // settlesByExecutions reports whether the accesses that leave the verdict open are those of

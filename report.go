@@ -47,7 +47,7 @@ func (l *Launch) report(o CheckOptions, ran []trial.Schedule, all merged) *Repor
 	if (r.Proof != nil && r.Proof.All || r.Explored != nil && r.Explored.Complete) && c.Program.Traps() {
 		r.Assumptions = append(r.Assumptions, "no timeout strikes that ends in a trap")
 	}
-	if r.Proof != nil && r.Proof.All && r.Proof.InOrder {
+	if r.Proof != nil && r.Proof.All && r.Proof.InOrder && !r.Proof.Residency {
 		which := "clusters start in the order of their numbers"
 		if len(l.subject.Shape.Grids) > 0 {
 			which += ", and launches in that of the file"
@@ -59,6 +59,9 @@ func (l *Launch) report(o CheckOptions, ran []trial.Schedule, all merged) *Repor
 	}
 	if r.Proof != nil && r.Proof.All && r.Proof.Together {
 		r.Assumptions = append(r.Assumptions, "lanes of a warp that come to an mbarrier together arrive, or leave their wait, together, as on a card; the ISA lets them part (3.2)")
+	}
+	if r.Proof != nil && r.Proof.All && r.Proof.Residency {
+		r.Assumptions = append(r.Assumptions, "all CTAs are resident together: some wait for what others write, which need not have started")
 	}
 	if all.inherits != "" {
 		r.Assumptions = append(r.Assumptions, all.inherits)

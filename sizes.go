@@ -284,7 +284,7 @@ func bothProofs(a, b *report.Proof) *report.Proof {
 	}
 	p := *a
 	p.AnyContents = a.AnyContents && b.AnyContents
-	p.InOrder, p.Together, p.Orders = a.InOrder || b.InOrder, a.Together || b.Together, a.Orders || b.Orders
+	p.InOrder, p.Together, p.Residency, p.Orders = a.InOrder || b.InOrder, a.Together || b.Together, a.Residency || b.Residency, a.Orders || b.Orders
 	return &p
 }
 

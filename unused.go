@@ -38,7 +38,7 @@ func (c *checking) tries() (prove.Proof, trial.Result) {
 	}
 	again := c.subject.Without(r.Raced)
 	q, s := prove.Try(again, w, c.o.Jobs, c.skip)
-	if !q.Holds && !q.Together || q.Orders || q.Grants > 0 || s.Err != nil {
+	if !q.Decides() || q.Orders || q.Grants > 0 || s.Err != nil {
 		return p, r // a proof by several runs: one of them was followed
 	}
 	q.Contents = true // which bits an instruction passes on depends on the others

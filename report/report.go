@@ -98,6 +98,8 @@ type Proof struct {
 	// Together: the proof assumes that lanes of a warp which come to an mbarrier together
 	// arrive, or leave their wait, together.
 	Together bool `json:"-"`
+	// Residency: the proof assumes that all CTAs are resident together.
+	Residency bool `json:"-"`
 	// Orders: it took a run for each order of something.
 	Orders bool `json:"-"`
 	// Any is the result of the attempt to extend the proof to other values of an

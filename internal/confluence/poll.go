@@ -193,7 +193,7 @@ func (p *Prover) resident(ev *machine.Event, k *polledWrite) {
 	from := k.by.warp / int32(p.cfg.Warps)
 	switch mine, other := p.cfg.ClusterOf(ev.CTA), p.cfg.ClusterOf(from); {
 	case other > mine:
-		p.fail(Failure{Condition: C9, CTA: ev.CTA, Named: -1, PC: ev.PC, With: k.pc,
+		p.fail(Failure{Condition: C9, CTA: ev.CTA, Named: -1, PC: ev.PC, With: k.pc, Residency: true,
 			Text: "a wait for a CTA that need not be resident before this one has ended"})
 	case other < mine:
 		p.earlier = true

@@ -65,6 +65,8 @@ type Failure struct {
 	// holds if they do so in every schedule. Of C1, they took the step of the phase before
 	// that need not have come together with a lane that took it. None: it does not hold.
 	Mates uint32
+	// Residency: the condition holds if all CTAs are resident together.
+	Residency bool
 }
 
 // maxAlike bounds the failures kept for one condition at one pair of instructions:

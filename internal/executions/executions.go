@@ -21,6 +21,9 @@ import (
 type Options struct {
 	Schedules int   // runs
 	Steps     int64 // of all runs together
+	// WeakFences takes each fence.sc for a fence.acq_rel: more executions, and no orders of
+	// fences. It ends with the first thing that is not right.
+	WeakFences bool
 	// Begin, if set, prepares the machine of each run.
 	Begin func(*machine.Machine)
 	// Final, if set, is called with the machine of each run that comes to its end.
@@ -131,6 +134,9 @@ func (x *explorer) keep(r staleRun) {
 // maxStale bounds the executions that are kept until all interleavings are known.
 const maxStale = 10_000
 
+// Right reports whether nothing is wrong or open.
+func (r *Result) Right() bool { return len(r.Findings)+len(r.Gaps)+len(r.Loose) == 0 }
+
 func (x *explorer) add(f rules.Finding, s trial.Schedule) {
 	if k := f.Key(); !x.seen[k] {
 		x.seen[k] = true
@@ -159,14 +165,17 @@ func Explore(w *trial.Budget, l *trial.Subject, o Options) *Result {
 			return m
 		},
 		Watch: func() explore.Watcher {
-			return &watcher{rules.NewJudge(l.Rules()), x}
+			c := l.Rules()
+			c.WeakFences = o.WeakFences
+			return &watcher{rules.NewJudge(c), x}
 		},
 		Allows: func(w explore.Watcher, m *machine.Machine, c machine.Choice) bool {
 			return w.(*watcher).Words.Allows(m, c)
 		},
-		Stop: over,
+		Stop:       over,
+		WeakFences: o.WeakFences,
 	}, explore.Limits{Schedules: o.Schedules, Steps: o.Steps, Length: maxLength})
-	x.Coverage = s.Run(over)
+	x.Coverage = s.Run(func() bool { return over() || o.WeakFences && !x.Right() })
 	if reason := why(); reason != "" {
 		x.Coverage.Why = reason
 	}

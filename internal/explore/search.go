@@ -42,6 +42,8 @@ type Space struct {
 	// Allows, if set, makes the search one of executions (execution.go): it reports whether
 	// the axioms allow a choice in the run that a Watcher follows. Machines keep versions.
 	Allows func(w Watcher, m *machine.Machine, c machine.Choice) bool
+	// WeakFences: the order of fence.sc does not matter.
+	WeakFences bool
 	// Stop, if set, is asked in the middle of steps, too; a run that it ends is
 	// discarded.
 	Stop func() bool
@@ -252,7 +254,7 @@ func holds(list []*step, p machine.Choice) bool {
 // reports false if stop ended it.
 func (s *Search) run(stop func() bool) bool {
 	w := s.space.Watch()
-	c := &collector{next: w}
+	c := &collector{next: w, weak: s.space.WeakFences}
 	m := s.space.Fork(c)
 	m.StopWhen(s.space.Stop)
 	c.start(m)

@@ -196,6 +196,7 @@ type collector struct {
 	bits bool // the program uses what arrivals return, which shows their order
 	// fences: the program has fences, so that relaxed stores may release.
 	fences  bool
+	weak    bool // Space.WeakFences
 	polls   bool // words of memory are waited for
 	several bool // launches
 	step    *step
@@ -364,7 +365,7 @@ func (c *collector) take(m *machine.Machine, ev *machine.Event) {
 	case machine.EvClusterWait:
 		c.add(touch{object: clustered, role: passes, mem: c.first(m, ev.CTA), label: int64(ev.Gen)})
 	case machine.EvFence:
-		if ev.Fence == machine.FenceMemory && ev.Sem == machine.SC {
+		if ev.Fence == machine.FenceMemory && ev.Sem == machine.SC && !c.weak {
 			c.add(touch{object: fences, role: writes})
 		}
 	case machine.EvMbar:

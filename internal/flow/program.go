@@ -69,6 +69,13 @@ func (p *Program) HasFences() bool {
 	return p.any(func(u *Use) bool { return u.In.IsOf(ptx.ClassFence) })
 }
 
+// FencesSC reports whether the program has fence.sc, or membar, which is one (ISA 9.7.13.4).
+func (p *Program) FencesSC() bool {
+	return p.any(func(u *Use) bool {
+		return u.In.Op == "membar" || u.In.IsOf(ptx.ClassFence) && slices.Contains(u.In.Mods, "sc")
+	})
+}
+
 // HasStrongGlobalAccess reports whether the program has strong reads, or atomics, of
 // memory that may be global. Through these a CTA can observe other CTAs.
 func (p *Program) HasStrongGlobalAccess() bool {

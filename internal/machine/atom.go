@@ -229,6 +229,9 @@ func (x *ctx) atomLane(in *instr, a *access, at where, l int) bool {
 		if at.mem != Global {
 			x.poisonMemory(r, o, uint64(a.elem))
 		}
+		if len(x.m.given.list) > 0 {
+			x.m.give(a, at.mem, r, x.m.addr[l])
+		}
 		var old wideValue
 		if a.t == b128 {
 			old = wideValue{r.load(o, 8), r.load(o+8, 8)}
@@ -272,7 +275,7 @@ func (x *ctx) atomLane(in *instr, a *access, at where, l int) bool {
 			r.store(o, a.elem, now.lo, owner)
 		}
 		if u != nil {
-			u.updated(x, in, a, at.mem, r, o, e, l, was, old, b)
+			u.updated(x, in, a, at.mem, r, o, e, l, was, old, b, now)
 		}
 		changed = changed || now != old
 		if a.acc&Read != 0 {

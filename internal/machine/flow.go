@@ -350,6 +350,9 @@ func (p *Program) HasStrongGlobalAccess() bool { return p.flow.HasStrongGlobalAc
 // HasFences reports whether the program has fences of memory.
 func (p *Program) HasFences() bool { return p.flow.HasFences() }
 
+// FencesSC reports whether the program has fence.sc, or membar, which is one (9.7.13.4).
+func (p *Program) FencesSC() bool { return p.flow.FencesSC() }
+
 // Traps reports whether the program can end the launch by itself.
 func (p *Program) Traps() bool { return p.flow.Does(ptx.Traps) }
 

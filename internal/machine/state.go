@@ -105,10 +105,11 @@ type Machine struct {
 	grids     []*grid
 	at        []progress // of the grids
 	ctas      []*cta     // by linear index; nil before start and after the end
-	goal      int32      // CTAs that must end for the run to be over
-	ended     int32      // CTAs ended
-	running   []int32    // resident CTAs, by index
-	dead      []int32    // ended clusters whose memory something in flight may use
+	given     givenNumbers
+	goal      int32   // CTAs that must end for the run to be over
+	ended     int32   // CTAs ended
+	running   []int32 // resident CTAs, by index
+	dead      []int32 // ended clusters whose memory something in flight may use
 	resident  int32
 	ops       []*Op // in flight, in order of issue
 	nextOp    int64

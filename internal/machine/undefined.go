@@ -75,6 +75,7 @@ type Undefined struct {
 	memory  bool // some memory holds undefined values that were written
 	raced   OperandBytes
 	draws   *draws
+	sums    *sums
 }
 
 // An undefinedReg is a register of a warp: its class and row.

@@ -38,6 +38,32 @@ type counter struct {
 type drawn struct {
 	number uint32
 	from   *counter
+	draw   int // of draws.list
+}
+
+// A Draw is one atomic operation whose result is followed. The run does the same for every
+// number from Lo to Hi in its place.
+type Draw struct {
+	CTA, Warp int32
+	Lane      int
+	PC        int32
+	Mem       MemID
+	Addr      uint64
+	Old, New  uint32 // the word before and after
+	Operand   uint32
+	Lo, Hi    int64
+}
+
+// Keeps reports whether the operation leaves the word as it is.
+func (d *Draw) Keeps() bool { return d.Old == d.New }
+
+// Counts returns how much the operation adds, if it adds without a wrap.
+func (d *Draw) Counts(p *Program) (n uint32, ok bool) {
+	switch in := p.Inst(d.PC); in.Update() {
+	case ptx.UpdateAdd, ptx.UpdateInc:
+		return d.New - d.Old, d.New >= d.Old
+	}
+	return 0, false
 }
 
 type drawnReg struct {
@@ -50,12 +76,34 @@ type draws struct {
 	at       map[int32]bool // the atomic additions
 	counters map[counterWord]*counter
 	regs     map[drawnReg]drawn
+	// list has all draws, if each has an origin of its own.
+	each bool
+	list []Draw
 }
 
 // FollowDraws makes a run that tracks undefined values take the numbers that some atomic
-// additions return for such.
-func (u *Undefined) FollowDraws(at map[int32]bool) {
-	u.draws = &draws{at: at, counters: map[counterWord]*counter{}, regs: map[drawnReg]drawn{}}
+// additions return for such. Each: those of each addition are told apart (Drawn).
+func (u *Undefined) FollowDraws(at map[int32]bool, each bool) {
+	u.draws = &draws{at: at, each: each, counters: map[counterWord]*counter{}, regs: map[drawnReg]drawn{}}
+}
+
+// Drawn lists the operations whose results are followed, in the order of the run, with the
+// numbers for which it does the same. Known: all of them are told apart.
+func (u *Undefined) Drawn(m *Machine) (list []Draw, known bool) {
+	reached, others := u.Reached(m)
+	for _, r := range reached {
+		if r.From.Kind == UndefinedDraw {
+			d := &u.draws.list[r.From.Register]
+			d.Lo, d.Hi = int64(d.Old), int64(d.Old)
+		}
+	}
+	return u.draws.list, !others
+}
+
+// CountsUpTo reports whether an operation that Counts does so if it finds any lesser number up
+// to last, too.
+func (d *Draw) CountsUpTo(p *Program, last int64) bool {
+	return p.Inst(d.PC).Update() != ptx.UpdateInc || last < int64(d.Operand)
 }
 
 // A DrawBound is a comparison whose result depends on a drawn number, or an addition to a
@@ -85,7 +133,7 @@ func (u *Undefined) Draws() (why DrawBound, matter bool) {
 
 // drew enters an atomic operation of one lane on a word of 32 bits; was is the shade that the
 // word had, and b that of the operand.
-func (u *Undefined) drew(x *ctx, a *access, mem MemID, addr uint64, e int32, l int, was, b shade, old, operand uint64) {
+func (u *Undefined) drew(x *ctx, a *access, mem MemID, addr uint64, e int32, l int, was, b shade, old, operand, now uint64) {
 	d := u.draws
 	key := counterWord{mem, addr}
 	c := d.counters[key]
@@ -101,8 +149,13 @@ func (u *Undefined) drew(x *ctx, a *access, mem MemID, addr uint64, e int32, l i
 		return
 	}
 	k := u.row(x, a.regs[a.n+e], false)
-	u.put(k, l, shade{math.MaxUint32, u.origin(UndefinedFrom{UndefinedDraw, x.s.pc, 0})})
-	d.regs[drawnReg{k, l}] = drawn{uint32(old), c}
+	n := 0
+	if d.each {
+		n = len(d.list)
+		d.list = append(d.list, Draw{CTA: x.w.cta, Warp: x.w.index, Lane: l, PC: x.s.pc, Mem: mem, Addr: addr, Old: uint32(old), New: uint32(now), Operand: uint32(operand), Lo: math.MinInt64, Hi: math.MaxInt64})
+	}
+	u.put(k, l, shade{math.MaxUint32, u.origin(UndefinedFrom{UndefinedDraw, x.s.pc, int32(n)})})
+	d.regs[drawnReg{k, l}] = drawn{uint32(old), c, n}
 }
 
 // moving returns the number with which a register moves one to one in a lane.
@@ -202,6 +255,10 @@ func (u *Undefined) settles(x *ctx, n *flow.Use, mask uint32) (same uint32) {
 			}
 			if at+to < c.hi {
 				c.hi, c.at[1] = at+to, x.s.pc
+			}
+			if u.draws.each {
+				one := &u.draws.list[d.draw]
+				one.Lo, one.Hi = max(one.Lo, at+from), min(one.Hi, at+to)
 			}
 		}
 		same |= 1 << l

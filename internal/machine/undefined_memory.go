@@ -194,7 +194,7 @@ func (u *Undefined) store(x *ctx, r *region, off uint64, s [2]shade, n uint64) {
 
 // updated sets the shade of an element after an atomic of one lane on it; was is the
 // shade that the element had.
-func (u *Undefined) updated(x *ctx, in *instr, a *access, mem MemID, r *region, off uint64, e int32, l int, was [2]shade, old, operand wideValue) {
+func (u *Undefined) updated(x *ctx, in *instr, a *access, mem MemID, r *region, off uint64, e int32, l int, was [2]shade, old, operand, result wideValue) {
 	isWide := a.t.wide()
 	b := u.value(x, a.regs[e], a.t, isWide, l)
 	now := b
@@ -231,6 +231,10 @@ func (u *Undefined) updated(x *ctx, in *instr, a *access, mem MemID, r *region, 
 			now = [2]shade{{^uint64(0), from}, {^uint64(0), from}}
 		}
 	}
+	if u.summed(x, a, mem, r.base+off, l, old.lo, operand.lo) {
+		now[0] = shade{^uint64(0), now[0].from | u.origin(UndefinedFrom{UndefinedSum, x.s.pc, 0})}
+		was[0] = now[0]
+	}
 	u.store(x, r, off, now, uint64(a.elem))
 	if a.acc&Read != 0 {
 		k := u.row(x, a.regs[a.n+e], isWide || a.t == b128)
@@ -241,7 +245,7 @@ func (u *Undefined) updated(x *ctx, in *instr, a *access, mem MemID, r *region, 
 		}
 	}
 	if u.draws != nil {
-		u.drew(x, a, mem, r.base+off, e, l, was[0], b[0], old.lo, operand.lo)
+		u.drew(x, a, mem, r.base+off, e, l, was[0], b[0], old.lo, operand.lo, result.lo)
 	}
 }
 

@@ -180,6 +180,9 @@ func (t *Tracker) readRound(c *cta, ev *machine.Event, lane int, loc location, s
 	if t.cfg.Round != nil {
 		round, ok = t.cfg.Round(ev, lane)
 	}
+	if ok && ev.Access&machine.Write != 0 {
+		round-- // an update sees what was there before its own round
+	}
 	if !ok {
 		t.readLocation(c, ev, lane, loc, scope, everything)
 		return

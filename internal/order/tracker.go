@@ -16,6 +16,9 @@ type Config struct {
 	// Executions: the machine keeps versions of words, and strong accesses take any that the
 	// axioms allow (execution.go).
 	Executions bool
+	// WeakFences, with Executions, orders two fence.sc only where reads-from forces it, and not
+	// as they were executed: what is right so is right with more order.
+	WeakFences bool
 	// Ends, with MustOnly, reports the reads that end a wait for the value that they
 	// are about to see: they see it in every schedule.
 	Ends func(m Memory, ev *machine.Event, lane int) bool

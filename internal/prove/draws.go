@@ -39,7 +39,7 @@ func (p *Proof) drawn(l *trial.Subject, w *trial.Budget, at map[int32]bool) {
 	m := l.Machine(nil, nil)
 	m.FailPeeks()
 	u := m.FollowUndefined()
-	u.FollowDraws(at)
+	u.FollowDraws(at, false)
 	m.LimitInstrs(l.Limits.Instrs)
 	if err := trial.Begin(m, trial.ProofSchedule); err != nil {
 		p.because(l, Reason{Condition: CutShort, Text: err.Error(), PC: -1})

@@ -86,7 +86,7 @@ func byGrants(l *trial.Subject, w *trial.Budget, jobs int, skip bool) (p Proof, 
 	// It does the work of n clusters, all of them that of n times 2^(n-1).
 	rest := time.Since(begin) << (n - 1) / time.Duration(cmp.Or(max(jobs, 0), runtime.GOMAXPROCS(0)))
 	switch end, limited := w.Context.Deadline(); {
-	case !first.onlyTogether() || len(parts[last].Gaps) > 0 || parts[last].Wrong():
+	case !first.onlyAssumed() || len(parts[last].Gaps) > 0 || parts[last].Wrong():
 	case limited && time.Until(end) < rest:
 		p.because(l, Reason{Condition: CutShort, Text: fmt.Sprintf("%d runs, one for each list of clusters that a cluster may get, would take longer than half of the time", len(list)), PC: -1})
 		return p, r
@@ -98,6 +98,7 @@ func byGrants(l *trial.Subject, w *trial.Budget, jobs int, skip bool) (p Proof, 
 		p.Take(l, &parts[i])
 	}
 	p.Found(l, &r)
+	p.sumsMatter(l)
 	if slices.Contains(unknown, true) {
 		p.because(l, Reason{Condition: "C9", Text: "the driver or the part decides a value that matters", PC: -1})
 	}
@@ -109,8 +110,8 @@ func byGrants(l *trial.Subject, w *trial.Budget, jobs int, skip bool) (p Proof, 
 	if len(p.Reasons) == 0 && !apart(list, touched, n) {
 		p.because(l, Reason{Condition: "C9", Text: grantsDecide + ", and clusters touch bytes that others write, whoever does the work of which", PC: -1})
 	}
-	p.Holds, p.Grants = len(p.Reasons) == 0, len(list)
-	p.Together = !p.Holds && p.onlyTogether()
+	p.Grants = len(list)
+	p.concludes()
 	return p, r
 }
 

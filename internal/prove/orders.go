@@ -159,6 +159,7 @@ func (o *orders) run(w *trial.Budget, most int64) (part orderedPart, m *machine.
 	part.Gaps = append(part.Gaps, orders.Gaps()...)
 	part.failures, part.mixed, part.contents, part.earlier = p.Finish(), s.mixed, true, p.WaitsForEarlier()
 	part.sums, part.joint = s.sums, s.joint
+	part.mixed = append(part.mixed, s.sumsRead...)
 	part.equalStores(l.Program, j.Order.Conflicts(), nil, false)
 	part.words = words.Summary()
 	return part, m, true

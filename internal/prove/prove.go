@@ -31,9 +31,14 @@ type Proof struct {
 	// Together: it would hold if lanes of a warp that take a step together in the run did
 	// so in every schedule, as on a card.
 	Together bool
+	// Residency: it would hold if all CTAs were resident together.
+	Residency bool
 	// Sums are instructions by which several threads add floating-point numbers to a word
 	// that nobody reads: the last bits of the sum may depend on the schedule.
 	Sums []int32
+	// Words are the words to which they add, of a run of the proof.
+	Words []machine.Sum
+	read  []mixture // loads of sums
 	// Joint are instructions by which lanes of a warp add floating-point numbers to a word
 	// that is read: a run takes them in the order of the lanes' numbers.
 	Joint []int32
@@ -45,7 +50,7 @@ type Proof struct {
 	// which bytes every schedule accesses.
 	Orders bool
 	// Grants is how many runs it is by, one for each list of clusters that a cluster may get
-	// instead of their starting; 0: none gets any.
+	// instead of their starting, or of numbers that it may draw; 0: it is by other runs.
 	Grants int
 }
 
@@ -56,6 +61,7 @@ type Reason struct {
 	Text      string
 	PC        int32
 	together  bool // it holds if lanes stay together
+	residency bool // it holds if all CTAs are resident together
 }
 
 // CutShort is the condition of a proof whose run was cut short.
@@ -66,8 +72,14 @@ const CutShort = "the run"
 // Runs leave matrix arithmetic out if skip.
 func Try(l *trial.Subject, w *trial.Budget, jobs int, skip bool) (Proof, trial.Result) {
 	p, r := one(l, w, jobs, skip)
-	if p.Holds || p.Together || w.Context.Err() != nil {
+	if p.Decides() || w.Context.Err() != nil {
 		return p, r
+	}
+	if q, s, ok := byClasses(l, w, jobs, skip, max(8*r.Instrs, longOrder)); ok {
+		return q, s
+	}
+	if q, s, ok := byTickets(l, w, jobs, skip, max(8*r.Instrs, longOrder)); ok {
+		return q, s
 	}
 	if q, s, ok := byOrders(l, w, max(8*r.Instrs, longOrder)); ok {
 		return q, s
@@ -158,15 +170,28 @@ func One(l *trial.Subject, w *trial.Budget, jobs int, skip bool, v View) (p Proo
 		p.Take(l, &parts[i])
 	}
 	p.Found(l, &r)
-	p.Holds = len(p.Reasons) == 0
-	p.Together = !p.Holds && p.onlyTogether()
+	p.concludes()
+	p.rounds(l, w)
 	return p, r
 }
 
-// onlyTogether reports whether there is no reason against the proof for lanes that stay
-// together.
-func (p *Proof) onlyTogether() bool {
-	return !slices.ContainsFunc(p.Reasons, func(r Reason) bool { return !r.together })
+// Decides reports whether the proof holds, if need be where lanes stay together, or all CTAs
+// are resident together.
+func (p *Proof) Decides() bool { return p.Holds || p.Together || p.Residency }
+
+// concludes decides whether the proof holds, and given what.
+func (p *Proof) concludes() {
+	p.Holds, p.Together, p.Residency = len(p.Reasons) == 0, false, false
+	if p.onlyAssumed() {
+		p.Together = slices.ContainsFunc(p.Reasons, func(r Reason) bool { return r.together })
+		p.Residency = slices.ContainsFunc(p.Reasons, func(r Reason) bool { return r.residency })
+	}
+}
+
+// onlyAssumed reports whether there is no reason against the proof for lanes that stay
+// together, and CTAs that are resident together.
+func (p *Proof) onlyAssumed() bool {
+	return !slices.ContainsFunc(p.Reasons, func(r Reason) bool { return !r.together && !r.residency })
 }
 
 // Take adds the reasons against a part's proof.
@@ -174,9 +199,10 @@ func (p *Proof) Take(l *trial.Subject, part *Part) {
 	p.Contents = p.Contents || part.contents
 	p.Earlier = p.Earlier || part.earlier
 	p.Sums, p.Joint = union(p.Sums, part.sums), union(p.Joint, part.joint)
+	p.read = append(p.read, part.read...)
 	p.Addresses.add(&part.addresses)
 	for _, f := range part.failures {
-		p.because(l, Reason{f.Condition.String(), f.Text, f.PC, f.Mates != 0})
+		p.because(l, Reason{f.Condition.String(), f.Text, f.PC, f.Mates != 0, f.Residency})
 	}
 	for _, f := range part.mixed {
 		p.because(l, Reason{Condition: "C8", Text: f.why, PC: f.pc})
@@ -211,7 +237,7 @@ func (p *Proof) Found(l *trial.Subject, r *trial.Result) {
 
 func (p *Proof) because(l *trial.Subject, r Reason) {
 	same := func(old Reason) bool {
-		return old.Condition == r.Condition && old.Text == r.Text && old.together == r.together &&
+		return old.Condition == r.Condition && old.Text == r.Text && old.together == r.together && old.residency == r.residency &&
 			(old.PC < 0 || r.PC < 0 || l.Program.Pos(old.PC) == l.Program.Pos(r.PC))
 	}
 	if !slices.ContainsFunc(p.Reasons, same) {
@@ -227,6 +253,7 @@ type Part struct {
 	// unsettled are the loads whose values the schedule decides.
 	unsettled []mixture
 	sums      []int32
+	read      []mixture // loads of sums
 	joint     []int32
 	addresses Addresses
 	contents  bool // as in Proof
@@ -352,7 +379,7 @@ func (s *Watchers) Follow(w *trial.Budget, m *machine.Machine, skip, part bool) 
 	if !ended && len(r.Gaps) == 0 {
 		r.Gaps = append(r.Gaps, rules.Gap{What: "the run did not come to its end", PC: -1})
 	}
-	r.failures, r.mixed, r.sums, r.joint = s.Prover.Finish(), s.strong.mixed, s.strong.sums, s.strong.joint
+	r.failures, r.mixed, r.sums, r.joint, r.read = s.Prover.Finish(), s.strong.mixed, s.strong.sums, s.strong.joint, s.strong.sumsRead
 	if s.loads != nil {
 		r.unsettled = s.loads.unsettled()
 	}

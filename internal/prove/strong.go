@@ -16,6 +16,8 @@ type strongAccesses struct {
 	words map[place]writer
 	mixed []mixture
 	sums  []int32 // instructions by which several add floating-point numbers to a word
+	// sumsRead are the loads of such words.
+	sumsRead []mixture
 	// joint are those of sums by which lanes of one warp add to a word that is read later.
 	joint []int32
 	adds  bool // some instruction adds floating-point numbers
@@ -23,6 +25,8 @@ type strongAccesses struct {
 	// ordered are the accesses taken in the run's own order.
 	ordered map[int32]bool
 	polls   map[int32]*machine.Poll
+	// settled is a word whose writes something else watches.
+	settled *place
 }
 
 type place struct {
@@ -109,6 +113,9 @@ func (s *strongAccesses) writeAs(at place, by int64, pc int32, name, why string,
 	if s.words == nil {
 		s.words = map[place]writer{}
 	}
+	if s.settled != nil && *s.settled == at {
+		return
+	}
 	s.adds = s.adds || sum
 	old, known := s.words[at]
 	switch {
@@ -170,16 +177,17 @@ func (s *strongAccesses) read(mem machine.MemID, addr, n uint64, pc int32) {
 			s.joint = append(s.joint, w.last)
 		}
 		if w.by == several {
-			s.note(pc, "a sum of floating-point numbers, whose last bits depend on the order of its additions")
+			s.sumsRead = noted(s.sumsRead, pc, "a sum of floating-point numbers, whose last bits depend on the order of its additions")
 		}
 	}
 }
 
-func (s *strongAccesses) note(pc int32, why string) {
-	for _, f := range s.mixed {
-		if f.pc == pc {
-			return
-		}
+func (s *strongAccesses) note(pc int32, why string) { s.mixed = noted(s.mixed, pc, why) }
+
+// noted adds why an instruction is one of a list, once.
+func noted(list []mixture, pc int32, why string) []mixture {
+	if slices.ContainsFunc(list, func(f mixture) bool { return f.pc == pc }) {
+		return list
 	}
-	s.mixed = append(s.mixed, mixture{pc, why})
+	return append(list, mixture{pc, why})
 }

@@ -202,6 +202,8 @@ type Config struct {
 	MustOnly bool
 	// Executions is order.Config's.
 	Executions bool
+	// WeakFences is order.Config's.
+	WeakFences bool
 	// Equal, Ends, Round, Looks, Strong and Pairs are order.Config's.
 	Equal  func(pc int32) bool
 	Ends   func(m order.Memory, ev *machine.Event, lane int) bool
@@ -216,7 +218,7 @@ type Config struct {
 // NewJudge returns a judge for one run of a launch.
 func NewJudge(c Config) *Judge {
 	j := &Judge{Config: c}
-	j.Order = order.New(order.Config{Shape: c.Shape, MustOnly: c.MustOnly, Executions: c.Executions, Equal: c.Equal, Ends: c.Ends, Round: c.Round, Looks: c.Looks, Strong: c.Strong, Pairs: c.Pairs, Unused: c.Unused, Invals: invalidates(c.Program)})
+	j.Order = order.New(order.Config{Shape: c.Shape, MustOnly: c.MustOnly, Executions: c.Executions, WeakFences: c.WeakFences, Equal: c.Equal, Ends: c.Ends, Round: c.Round, Looks: c.Looks, Strong: c.Strong, Pairs: c.Pairs, Unused: c.Unused, Invals: invalidates(c.Program)})
 	if c.Executions {
 		j.Words = coherence.NewRun(j.Order, c.Program.HasBarriers())
 	}

@@ -158,6 +158,17 @@ func (s *Subject) Granted(cluster int, gets []int32) *Subject {
 	return &h
 }
 
+// Numbered returns one cluster of a launch by itself, as it runs if atomic operations on a word
+// find these numbers there, in their order.
+func (s *Subject) Numbered(cluster int, mem machine.MemID, addr uint64, list []uint32) *Subject {
+	h := *s
+	h.Lone = true
+	h.Start = s.Start.Fork(nil, nil)
+	h.Start.Only(cluster, 1)
+	h.Start.Give(mem, addr, list)
+	return &h
+}
+
 // Line names a place of the program in a sentence.
 func (s *Subject) Line(pc int32) string {
 	if pc >= 0 && s.Program.Pos(pc) != (ptx.Pos{}) {
