@@ -23,7 +23,7 @@ struct Semaphore {
 //! sem_cutlass_turns semaphore 3x64 small 2x1
 //! arg data u32 64 iota
 //! arg flag u32 1 zeros
-//! want data iota+3
+//! want data 3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,27,28,29,30,31,32,33,34,35,36,37,38,39,40,41,42,43,44,45,46,47,48,49,50,51,52,53,54,55,56,57,58,59,60,61,62,63,64,65,66
 extern "C" __global__ void sem_cutlass_turns(u32* data, u32* flag) {
 	Semaphore s(flag, threadIdx.x);
 	s.fetch();
