@@ -176,12 +176,7 @@ func TestRight(t *testing.T) {
 		if !*all && !slices.Contains(quick, k.Name) {
 			continue
 		}
-		s := k.Size
-		if *size != "" {
-			if _, err := fmt.Sscanf(*size, "%dx%d", &s.Grid, &s.Block); err != nil {
-				t.Fatalf("%q is no size", *size)
-			}
-		}
+		s := sized(t, k.Size)
 		r, took := check(load(t, &k, s))
 		n := 0
 		if r.Explored != nil {
@@ -204,6 +199,16 @@ func TestRight(t *testing.T) {
 	for _, kind := range slices.Sorted(maps.Keys(count)) {
 		t.Logf("%-10s %v", kind, count[kind])
 	}
+}
+
+// sized is the size that -corpus.size names, or s.
+func sized(t *testing.T, s Size) Size {
+	if *size != "" {
+		if _, err := fmt.Sscanf(*size, "%dx%d", &s.Grid, &s.Block); err != nil {
+			t.Fatalf("%q is no size", *size)
+		}
+	}
+	return s
 }
 
 // why says in a few words what a report says.
@@ -236,7 +241,7 @@ func TestTwins(t *testing.T) {
 		if k.Wrong || !*all && !slices.Contains(twinsOf, k.Name) {
 			continue
 		}
-		f := file(t, &k, k.Small)
+		f := file(t, &k, sized(t, k.Small))
 		mod, src, err := muster.ReadModule(f)
 		if err != nil {
 			t.Fatal(err)

@@ -28,7 +28,7 @@ extern "C" __global__ void elect_call_once(u32* state, u32* table, u32* out) {
 	out[blockIdx.x] = table[0] + table[1];
 }
 
-//! elect_once_threadfence election 3x64 small 2x1
+//! elect_once_threadfence election 3x64 small 2x2
 //! arg state u32 1 zeros
 //! arg table u32 64 zeros
 //! arg out u32 512 zeros

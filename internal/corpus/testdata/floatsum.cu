@@ -93,7 +93,7 @@ extern "C" __global__ void fsum_float2(float2* out) {
 }
 
 // Gradients of an embedding: rows that several CTAs meet in.
-//! fsum_scatter floatsum 4x32 small 2x1
+//! fsum_scatter floatsum 4x32 small 4x1
 //! arg grad f32 96 zeros
 //! near grad 2*32,1*32,1*32
 extern "C" __global__ void fsum_scatter(float* grad) {

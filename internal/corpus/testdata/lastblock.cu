@@ -53,7 +53,7 @@ extern "C" __global__ void last_acq_rel(u32* part, u32* out, u32* count) {
 }
 
 // The Programming Guide's: every thread fences, one counts, all learn it by a barrier.
-//! last_all_fence last 3x32 small 2x1
+//! last_all_fence last 3x32 small 2x2
 //! arg part u32 512 zeros
 //! arg out u32 32 zeros
 //! arg count u32 1 zeros

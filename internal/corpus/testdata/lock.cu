@@ -1,7 +1,7 @@
 // Mutual exclusion between CTAs.
 #include "sync.cuh"
 
-//! lock_cas_spin lock 3x32 small 2x1
+//! lock_cas_spin lock 3x32 small 2x2
 //! arg data u32 32 zeros
 //! arg lock u32 1 zeros
 //! want data 3*32

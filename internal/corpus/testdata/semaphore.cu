@@ -131,7 +131,7 @@ extern "C" __global__ void sem_wait_eq_reset(u32* out, u32* work, u32* flag) {
 }
 
 // Before sm_70: volatile polls and __threadfence.
-//! sem_streamk_threadfence semaphore 4x32 small 2x1
+//! sem_streamk_threadfence semaphore 4x32 small 2x2
 //! arg out u32 32 zeros
 //! arg work u32 512 zeros
 //! arg flag u32 1 zeros
@@ -155,7 +155,7 @@ extern "C" __global__ void sem_streamk_threadfence(u32* out, u32* work, volatile
 }
 
 // The deterministic backward pass of attention: dq is added to in the order of the blocks.
-//! sem_dq_turns semaphore 4x32 small 2x1
+//! sem_dq_turns semaphore 4x32 small 2x2
 //! arg dq f32 32 zeros
 //! arg turn u32 1 zeros
 //! want dq 10*32
