@@ -135,7 +135,7 @@ extern "C" __global__ void grid_all_threads(u32* data, u32* out, u32* count) {
 }
 
 // The barrier of Xiao and Feng: no atomics, CTA 0 gathers and lets go.
-//! grid_lock_free grid 3x32 small 3x2
+//! grid_lock_free grid 3x32 small 4x2
 //! arg data u32 512 zeros
 //! arg out u32 512 zeros
 //! arg in u32 256 zeros
