@@ -33,6 +33,7 @@ var layers = [][]string{
 	{"muster/internal/trial", "muster/internal/lanes"},
 	{"muster/internal/resolve"},
 	{"muster/internal/rules"},
+	{"muster/internal/corpus"},
 	{"muster/launch"},
 	{"muster/internal/coherence"},
 	{"muster/internal/explore", "muster/internal/loops", "muster/internal/outcome"},

@@ -32,6 +32,7 @@ func TestOperators(t *testing.T) {
 		{"fence.acq_rel.gpu;", "scope-narrow", "fence.acq_rel.cta;"},
 		{"membar.sys;", "scope-narrow", "membar.gl;"},
 		{"membar.gl;", "scope-narrow", "membar.cta;"},
+		{"membar.gl;", "fence-weak", "fence.acq_rel.gpu;"},
 		{"fence.proxy.async;", "fence-space", "fence.proxy.async.global;"},
 		{"fence.proxy.async.shared::cta;", "fence-space", "fence.proxy.async.global;"},
 		{"fence.proxy.async.global;", "fence-space", "fence.proxy.async.shared::cta;"},

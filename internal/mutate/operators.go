@@ -62,6 +62,11 @@ func fenceChanges(s *site) (list []change) {
 	if s.in.Mod("sem") == "sc" {
 		list = append(list, s.swapMod("fence-weak", "sc", "acq_rel")...)
 	}
+	if scope := levels[s.in.Mod("level")]; s.in.Op == "membar" && scope != "" {
+		c := s.copy()
+		c.Op, c.Mods = "fence", []string{"acq_rel", scope}
+		list = append(list, s.replace("fence-weak", "→ fence.acq_rel."+scope, c)...)
+	}
 	if f.Name != "fence.proxy.async" {
 		return list
 	}
@@ -74,6 +79,9 @@ func fenceChanges(s *site) (list []change) {
 	}
 	return list
 }
+
+// levels are the scopes of membar, which is fence.sc (ISA 9.7.13.4).
+var levels = map[string]string{"cta": "cta", "gl": "gpu", "sys": "sys"}
 
 // groupWaits are the forms that wait for the groups of a thread.
 var groupWaits = []string{"cp.async.wait_group", "cp.async.wait_all", "cp.async.bulk.wait_group", "wgmma.wait_group", "tcgen05.wait"}
