@@ -225,7 +225,9 @@ func (r *Run) Loose(known []int32, depends func(read, write int) bool) []int32 {
 	return r.loose
 }
 
-// leads reports whether dependences and reads-from lead from a read to a write.
+// leads reports whether dependences and reads-from lead from a read to a write. An update that the
+// read returns comes before it in coherence order, and reads what is before that: not what it read
+// in this run.
 func (r *Run) leads(read, write int, depends func(read, write int) bool, seen map[int]bool) bool {
 	seen[read] = true
 	a := &r.nodes[read]
@@ -234,14 +236,14 @@ func (r *Run) leads(read, write int, depends func(read, write int) bool, seen ma
 		if !b.writes || b.CTA != a.CTA || b.Warp != a.Warp || b.Lane != a.Lane {
 			continue
 		}
-		if n != write && !r.leadsOn(n, seen) || !depends(read, n) {
+		if n != write && !r.leadsOn(n, write, seen) || !depends(read, n) {
 			continue
 		}
 		if n == write {
 			return true
 		}
 		for k := n + 1; k < len(r.nodes); k++ {
-			if r.nodes[k].from == n && !seen[k] && r.leads(k, write, depends, seen) {
+			if r.nodes[k].from == n && k != write && !seen[k] && r.leads(k, write, depends, seen) {
 				return true
 			}
 		}
@@ -250,9 +252,9 @@ func (r *Run) leads(read, write int, depends func(read, write int) bool, seen ma
 }
 
 // leadsOn reports whether a write is read by a node that was not looked at.
-func (r *Run) leadsOn(write int, seen map[int]bool) bool {
-	for k := write + 1; k < len(r.nodes); k++ {
-		if r.nodes[k].from == write && !seen[k] {
+func (r *Run) leadsOn(from, to int, seen map[int]bool) bool {
+	for k := from + 1; k < len(r.nodes); k++ {
+		if r.nodes[k].from == from && k != to && !seen[k] {
 			return true
 		}
 	}
