@@ -41,6 +41,7 @@ func (x *explorer) sample(space *explore.Space, l explore.Limits, over func() bo
 
 // interleavings explores the executions that are interleavings.
 func interleavings(space explore.Space, l explore.Limits, over func() bool) explore.Coverage {
+	space.Joint = true // what one reads may leave no interleaving in which another reads what it could
 	space.Leaves = func(w explore.Watcher) bool { return !w.(*watcher).Words.Interleaves() }
 	return explore.NewSearch(&space, l).Run(over)
 }

@@ -15,8 +15,8 @@ import (
 // Fence-SC is total, so it would hide the race of any kernel that fences on both
 // sides and never looks.
 func (t *Tracker) scFence(c *cta, ev *machine.Event, mask uint32) bool {
-	if t.cfg.Executions && !t.cfg.WeakFences {
-		return t.inOrder(c, ev, mask)
+	if t.cfg.Executions {
+		return !t.cfg.WeakFences && t.inOrder(c, ev, mask)
 	}
 	w := &c.warps[ev.Warp]
 	if !t.cfg.MustOnly {

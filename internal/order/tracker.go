@@ -21,8 +21,8 @@ type Config struct {
 	AllVersions bool
 	// GPU, if set, gives the GPU that a CTA runs on.
 	GPU func(cta int32) int
-	// WeakFences, with Executions, orders two fence.sc only where reads-from forces it, and not
-	// as they were executed: what is right so is right with more order.
+	// WeakFences, with Executions, takes each fence.sc for a fence.acq_rel: what is right so is
+	// right with more order.
 	WeakFences bool
 	// Ends, with MustOnly, reports the reads that end a wait for the value that they
 	// are about to see: they see it in every schedule.
