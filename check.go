@@ -509,15 +509,21 @@ func (c *checking) stands() {
 // proved converts a proof to the report's form.
 func (l *Launch) proved(p prove.Proof) *report.Proof {
 	r := &report.Proof{All: p.Decides(), Together: p.Together, Residency: p.Residency, Orders: p.Orders}
-	for _, why := range p.Reasons {
-		r.Reasons = append(r.Reasons, report.Reason{Condition: why.Condition, Text: why.Text, Place: l.place(why.PC)})
-	}
+	r.Reasons = l.reasons(p)
 	if r.All {
 		r.Reasons = []report.Reason{}
 		r.InOrder = p.Earlier
 		r.AnyContents = !p.Contents && l.config.Program.ReachesBut(machine.FromBuffers, p.Addresses.Loads()) < 0
 	}
 	return r
+}
+
+// reasons converts the reasons against a proof.
+func (l *Launch) reasons(p prove.Proof) (list []report.Reason) {
+	for _, why := range p.Reasons {
+		list = append(list, report.Reason{Condition: why.Condition, Text: why.Text, Place: l.place(why.PC)})
+	}
+	return list
 }
 
 // place returns an instruction's place in the PTX text; nil for a negative pc.

@@ -155,6 +155,9 @@ func TestNotEverySchedule(t *testing.T) {
 	setp.ne.u32 %p1, %r7, 0;
 	@%p1 bra DONE;
 	atom.relaxed.gpu.global.add.u32 %r3, [%rd1], 1;
+	shr.u32 %r4, %r1, 5;
+	and.b32 %r4, %r4, 1;
+	mad.lo.u32 %r3, %r3, 2, %r4; // not by the ticket alone
 	mul.wide.u32 %rd2, %r3, 4;
 	add.s64 %rd3, %rd1, %rd2;
 	st.global.u32 [%rd3+4], %r1;

@@ -20,7 +20,11 @@ import (
 // findings.
 func Attempt(l *Launch) *report.Proof {
 	p, _ := prove.Try(l.subject, l.subject.Budget(context.Background()), 1, false)
-	return l.proved(p)
+	r := l.proved(p)
+	if p.Residency { // the reasons, and that it holds given residency alone
+		r.All, r.Reasons = false, l.reasons(p)
+	}
+	return r
 }
 
 // ProveAlone attempts a proof as a check does, on one processor.

@@ -72,7 +72,7 @@ func (p *Program) HasFences() bool {
 // FencesSC reports whether the program has fence.sc, or membar, which is one (ISA 9.7.13.4).
 func (p *Program) FencesSC() bool {
 	return p.any(func(u *Use) bool {
-		return u.In.Op == "membar" || u.In.IsOf(ptx.ClassFence) && slices.Contains(u.In.Mods, "sc")
+		return u.In.IsOf(ptx.ClassFence) && u.In.Sem() == ptx.SC
 	})
 }
 

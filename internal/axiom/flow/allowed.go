@@ -34,6 +34,10 @@ func (p *Program) Allowed(most int) (*Outcomes, error) {
 // Races reports whether some execution has a data race.
 func (p *Program) Races(most int) (race, cut bool, err error) {
 	var out Outcomes
+	global := map[string]bool{}
+	for m := range seq.Final {
+		global[m[:4*p.Words]] = true
+	}
 	err = p.each(most, &out, func(g *graph) bool {
 		_, _, race = g.races()
 		return !race
@@ -74,7 +78,8 @@ func (p *Program) each(most int, out *Outcomes, found func(*graph) bool) error {
 	return x.err
 }
 
-// Worst finds a bad outcome that the axioms allow. seq has the outcomes of interleavings.
+// Worst finds a bad outcome that the axioms allow. seq has the outcomes of interleavings. Shared
+// memory is gone at the end of a CTA: what is left there is no outcome.
 // If the search was cut off before it found one, cut is true.
 func (p *Program) Worst(seq *Outcomes, most int) (bad Bad, cut bool, err error) {
 	var out Outcomes
@@ -89,7 +94,7 @@ func (p *Program) Worst(seq *Outcomes, most int) (bad Bad, cut bool, err error) 
 			bad = Outside
 		case g.hangs():
 			bad = Hung
-		case !seq.Final[memory(g.final())]:
+		case !global[memory(g.final())[:4*p.Words]]:
 			bad = NotSequential
 		}
 		return bad == None

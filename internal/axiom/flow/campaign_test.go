@@ -20,7 +20,7 @@ import (
 )
 
 var (
-	launches     = flag.Uint64("axiom.launches", 300, "how many programs to check as launches")
+	launches     = flag.Uint64("axiom.launches", 200, "how many programs to check as launches")
 	launchesFrom = flag.Uint64("axiom.launchesfrom", 1, "the first program's number")
 	jobs         = flag.Int("axiom.jobs", runtime.GOMAXPROCS(0), "programs at a time")
 	verbose      = flag.Bool("axiom.print", false, "print each program")
