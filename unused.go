@@ -29,14 +29,16 @@ type rowsSeen struct {
 // tries tries to decide every schedule by one run, in half of the time.
 func (c *checking) tries() (prove.Proof, trial.Result) {
 	w := c.subject.Budget(c.subject.Within(c.ctx, 2))
-	p, r := prove.Try(c.subject, w, c.o.Jobs, c.skip)
+	of := *c.subject
+	of.Hands = c.handing != nil
+	p, r := prove.Try(&of, w, c.o.Jobs, c.skip)
 	if r.Err != nil || p.Holds || !rules.OnRowsAlone(r.Findings) {
 		return p, r
 	}
 	if used, open := undefined.Rows(c.subject, w, []trial.Schedule{trial.ProofSchedule}, r.Raced); used+open != "" {
 		return p, r
 	}
-	again := c.subject.Without(r.Raced)
+	again := of.Without(r.Raced)
 	q, s := prove.Try(again, w, c.o.Jobs, c.skip)
 	if !q.Decides() || q.Orders || q.Grants > 0 || s.Err != nil {
 		return p, r // a proof by several runs: one of them was followed

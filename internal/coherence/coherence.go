@@ -45,11 +45,9 @@ type Run struct {
 	loose   []int32
 	buffer  []buffering
 	// fixed: no value that is loaded decides which accesses there are.
-	fixed   bool
-	stale   *Stale
-	over    bool
-	asked   int // nodes when Interleaves was asked last
-	inOrder bool
+	fixed bool
+	stale *Stale
+	over  bool
 }
 
 type lanePlace struct {
@@ -275,18 +273,6 @@ func (r *Run) Stale() *Stale {
 	}
 	r.stale.Torn = r.sequential(false)
 	return r.stale
-}
-
-// Interleaves reports whether the execution so far is that of some interleaving. If it is not, no
-// longer one is.
-func (r *Run) Interleaves() bool {
-	if r.stale == nil {
-		return true
-	}
-	if r.asked != len(r.nodes) {
-		r.asked, r.inOrder = len(r.nodes), r.sequential(true)
-	}
-	return r.inOrder
 }
 
 // sequential reports whether some interleaving has the execution; whole: one in which a load or a

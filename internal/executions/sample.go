@@ -7,8 +7,8 @@ import (
 )
 
 // Where there are more executions than the budget has room for, some are sampled. An error of one of
-// them is an error. That an execution leaves what no interleaving leaves takes all interleavings,
-// which are fewer: they are explored by themselves, once there is an execution in doubt.
+// them is an error. That an execution leaves what no interleaving leaves is known only if all
+// interleavings are: it is in doubt.
 
 // sampledOf is how many executions are explored for each that is sampled.
 const sampledOf = 10
@@ -22,8 +22,7 @@ func Sample(w *trial.Budget, l *trial.Subject, o Options) *Result {
 	return &x.Result
 }
 
-// sample samples executions of a space, explores its interleavings if it has to, and settles what
-// is in doubt.
+// sample samples executions of a space.
 func (x *explorer) sample(space *explore.Space, l explore.Limits, over func() bool) {
 	steps := int64(0)
 	for seed := range uint64(max(l.Schedules/sampledOf, 1)) {
@@ -36,24 +35,7 @@ func (x *explorer) sample(space *explore.Space, l explore.Limits, over func() bo
 		}
 	}
 	x.stale = fewest(x.stale)
-	x.settle(x.doubts() && interleavings(*space, l, over).Complete)
-}
-
-// interleavings explores the executions that are interleavings.
-func interleavings(space explore.Space, l explore.Limits, over func() bool) explore.Coverage {
-	space.Joint = true // what one reads may leave no interleaving in which another reads what it could
-	space.Leaves = func(w explore.Watcher) bool { return !w.(*watcher).Words.Interleaves() }
-	return explore.NewSearch(&space, l).Run(over)
-}
-
-// doubts reports whether some execution leaves a memory that is not known of an interleaving.
-func (x *explorer) doubts() bool {
-	for i := range x.stale {
-		if !x.plain[x.stale[i].left] {
-			return true
-		}
-	}
-	return false
+	x.settle(false)
 }
 
 // fewest keeps of executions that leave the same memory the one with the fewest accesses that take

@@ -41,8 +41,6 @@ type Space struct {
 	// Allows, if set, makes the search one of executions (execution.go): it reports whether
 	// the axioms allow a choice in the run that a Watcher follows. Machines keep versions.
 	Allows func(w Watcher, m *machine.Machine, c machine.Choice) bool
-	// Leaves, if set, abandons a run that it reports, and all that begins as it did.
-	Leaves func(w Watcher) bool
 	// Joint: what one process reads may rule out what Allows left to another one.
 	Joint bool
 	// WeakFences: the order of fence.sc does not matter.
@@ -320,9 +318,6 @@ func (s *Search) run(stop func() bool) bool {
 // arrive makes the node of the state that m is in. It returns none at the end of a
 // run, and (left) where every enabled process is asleep.
 func (s *Search) arrive(m *machine.Machine, w Watcher) (n *node, left bool) {
-	if s.space.Leaves != nil && s.space.Leaves(w) {
-		return nil, true
-	}
 	n = &node{ways: s.ways(m, w)}
 	if len(n.ways) == 0 {
 		return nil, false

@@ -78,14 +78,18 @@ func Try(l *trial.Subject, w *trial.Budget, jobs int, skip bool) (Proof, trial.R
 	if p.Decides() || w.Context.Err() != nil {
 		return p, r
 	}
-	if q, s, ok := byPlaces(l, w, jobs, skip); ok {
-		return q, s
+	if !l.Hands {
+		if q, s, ok := byPlaces(l, w, jobs, skip); ok {
+			return q, s
+		}
 	}
 	if q, s, ok := byClasses(l, w, jobs, skip, max(8*r.Instrs, longOrder)); ok {
 		return q, s
 	}
-	if q, s, ok := byTickets(l, w, jobs, skip, max(8*r.Instrs, longOrder)); ok {
-		return q, s
+	if !l.Hands {
+		if q, s, ok := byTickets(l, w, jobs, skip, max(8*r.Instrs, longOrder)); ok {
+			return q, s
+		}
 	}
 	if q, s, ok := byOrders(l, w, max(8*r.Instrs, longOrder)); ok {
 		return q, s

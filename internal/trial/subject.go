@@ -36,6 +36,9 @@ type Subject struct {
 	Highest bool
 	// Executions: machines keep the versions of words, see Executing.
 	Executions bool
+	// Hands: a launch behind it begins with the memory that it leaves, so that proofs which
+	// leave that open are of no use.
+	Hands bool
 	// Lone: it is one cluster of the launch, which gets so many others: see Granted.
 	Lone bool
 	Gets int

@@ -34,10 +34,6 @@ func (p *Program) Allowed(most int) (*Outcomes, error) {
 // Races reports whether some execution has a data race.
 func (p *Program) Races(most int) (race, cut bool, err error) {
 	var out Outcomes
-	global := map[string]bool{}
-	for m := range seq.Final {
-		global[m[:4*p.Words]] = true
-	}
 	err = p.each(most, &out, func(g *graph) bool {
 		_, _, race = g.races()
 		return !race
@@ -83,6 +79,10 @@ func (p *Program) each(most int, out *Outcomes, found func(*graph) bool) error {
 // If the search was cut off before it found one, cut is true.
 func (p *Program) Worst(seq *Outcomes, most int) (bad Bad, cut bool, err error) {
 	var out Outcomes
+	global := map[string]bool{}
+	for m := range seq.Final {
+		global[m[:4*p.Words]] = true
+	}
 	err = p.each(most, &out, func(g *graph) bool {
 		_, _, race := g.races()
 		switch {

@@ -73,7 +73,7 @@ type judgement struct {
 func judge(p *flow.Program) (judgement, error) {
 	j := judgement{givesUp: p.GivesUp()}
 	start := time.Now()
-	seq, err := p.Interleave(maxStates)
+	seq, err := p.InterleaveWhole(maxStates) // a load or a store of a vector is one step
 	if err != nil {
 		return j, err
 	}
