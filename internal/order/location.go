@@ -159,14 +159,17 @@ func (t *Tracker) mustAccess(c *cta, ev *machine.Event, scope machine.Scope) {
 		l := bits.TrailingZeros32(m)
 		loc := location{ev.Mem, ev.Addr[l], ev.Size}
 		if !looks {
+			round := 0
 			if t.cfg.Round != nil {
-				if round, ok := t.cfg.Round(ev, l); ok && t.locs.find(loc) != nil {
-					if s := t.writeLocs().find(loc); s.round < round {
-						s.keep(round)
-					}
-				}
+				round, _ = t.cfg.Round(ev, l)
+			}
+			if s := t.locs.find(loc); s != nil && s.round < round {
+				t.writeLocs().find(loc).keep(round)
 			}
 			t.writeLocation(c, ev, l, loc, scope)
+			if s := t.locs.find(loc); s != nil && s.round < round { // of earlier rounds nothing is kept
+				s.round, s.kept = round, &locState{loc: loc}
+			}
 		} else if s := t.locs.find(loc); s != nil {
 			t.chain(t.writeLocs().find(loc), c.index, scope)
 		}
