@@ -59,7 +59,7 @@ func TestSize(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const most = 4_500_000
+	const most = 5_000_000
 	if info.Size() > most {
 		t.Errorf("the program takes %d bytes, compressed; at most %d", info.Size(), most)
 	}
