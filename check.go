@@ -508,7 +508,7 @@ func (c *checking) stands() {
 
 // proved converts a proof to the report's form.
 func (l *Launch) proved(p prove.Proof) *report.Proof {
-	r := &report.Proof{All: p.Decides(), Together: p.Together, Residency: p.Residency, Orders: p.Orders}
+	r := &report.Proof{All: p.Decides(), Together: p.Together, Residency: p.Residency, Orders: p.Orders, Draws: p.Tickets || p.Grants > 0}
 	for _, why := range p.Reasons {
 		r.Reasons = append(r.Reasons, report.Reason{Condition: why.Condition, Text: why.Text, Place: l.place(why.PC)})
 	}
