@@ -508,7 +508,7 @@ func (c *checking) stands() {
 
 // proved converts a proof to the report's form.
 func (l *Launch) proved(p prove.Proof) *report.Proof {
-	r := &report.Proof{All: p.Decides(), Together: p.Together, Residency: p.Residency, Orders: p.Orders}
+	r := &report.Proof{All: p.Decides(), Together: p.Together, Residency: p.Residency, Orders: p.Orders, Draws: p.Tickets || p.Grants > 0}
 	r.Reasons = l.reasons(p)
 	if r.All {
 		r.Reasons = []report.Reason{}

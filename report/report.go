@@ -105,6 +105,9 @@ type Proof struct {
 	Residency bool `json:"-"`
 	// Orders: it took a run for each order of something.
 	Orders bool `json:"-"`
+	// Draws: who draws which number, or gets which cluster, depends on the schedule, and so
+	// may what memory holds in the end.
+	Draws bool `json:"-"`
 	// Any is the result of the attempt to extend the proof to other values of an
 	// argument; nil if none was asked for.
 	Any *AnyCount `json:"any,omitempty"`

@@ -120,10 +120,20 @@ func wrong(p *lanes.Program, res *lanes.Result, rep *muster.Report) string {
 		return "proven, " + bad
 	case bad != "":
 		return "clean, " + bad
-	case proven(rep) && len(res.Finals) > 1:
+	case proven(rep) && len(res.Finals) > 1 && !(rep.Proof.Draws && draws(p)):
 		return "proven, more than one final memory"
 	}
 	return ""
+}
+
+// draws reports whether lanes of a program draw numbers: who gets which may show in memory.
+func draws(p *lanes.Program) bool {
+	for _, ops := range p.Warps {
+		if slices.ContainsFunc(ops, func(o lanes.Op) bool { return o.Kind == lanes.Atom }) {
+			return true
+		}
+	}
+	return false
 }
 
 // warns reports whether a report has a warning of a kind.
