@@ -34,7 +34,7 @@ func TestAtLeast(t *testing.T) {
 		{5, 1, "--schedules", 20, 400},
 		{6, 1, "--schedules", 150, 2000},
 		{4, 1, "--steps", 20, 2000},
-		{6, 1, "--steps", 2000, 40000},
+		{6, 1, "--steps", 2000, 60000},
 	} {
 		t.Run(fmt.Sprintf("%d warps, %d each, %s", c.warps, c.each, c.flag), func(t *testing.T) {
 			if c.warps > 5 && testing.Short() {
