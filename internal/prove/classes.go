@@ -86,15 +86,14 @@ func without(list []int, x int) []int {
 
 // A drawing decides every schedule by a run for each class.
 type drawing struct {
-	l       *trial.Subject
-	w       *trial.Budget
-	at      map[int32]bool // the atomic operations
-	most    int64          // warp instructions of a run
-	skip    bool
-	keys    []drawKey
-	index   map[drawKey]int
-	word    place
-	writers map[int32]bool // what writes the counter
+	l     *trial.Subject
+	w     *trial.Budget
+	at    map[int32]bool // the atomic operations
+	most  int64          // warp instructions of a run
+	skip  bool
+	keys  []drawKey
+	index map[drawKey]int
+	word  place
 }
 
 // drawers lists the atomic operations on counters whose results matter.
