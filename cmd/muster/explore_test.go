@@ -91,7 +91,7 @@ func explored(t testing.TB) map[string][]string {
 		"findings": append(plantedLaunch(t, "phase-kept", "4"), "--schedules", "320"),
 		// So few steps that executions are too many as well.
 		"budget": append(ticketLaunch(t, 7, 1), "--schedules", "500", "--steps", "40000"),
-		"uneven": append(ticketLaunch(t, 7, 1), "--schedules", "700", "--steps", "40000"),
+		"uneven": append(ticketLaunch(t, 7, 1), "--schedules", "700", "--steps", "30000"),
 		"bound":  append(ticketLaunch(t, 3, 4), "--schedules", "4000", "--preemptions", "1"),
 	}
 }
