@@ -28,6 +28,9 @@ func TestDocuments(t *testing.T) {
 	}
 	for _, name := range documents {
 		t.Run(name, func(t *testing.T) {
+			if testing.Short() && name == "docs/memory.md" {
+				t.Skip("runs a hundred litmus tests and kernels one after the other")
+			}
 			t.Parallel()
 			file := filepath.Join(root, filepath.FromSlash(name))
 			text, err := os.ReadFile(file)

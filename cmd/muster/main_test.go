@@ -103,8 +103,8 @@ func scriptHead(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 // longScripts are left out under the race detector: what they print takes long explorations, whose
-// goroutines are those of others.
-var longScripts = map[string]bool{"reduce": true, "brief": true, "incomplete": true, "sampled": true}
+// goroutines are those of others, or has none.
+var longScripts = map[string]bool{"reduce": true, "brief": true, "incomplete": true, "sampled": true, "litmus": true, "explain": true, "completion": true}
 
 func scriptJunk(ts *testscript.TestScript, neg bool, args []string) {
 	b := make([]byte, 4096)
