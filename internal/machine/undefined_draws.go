@@ -79,6 +79,8 @@ type draws struct {
 	// list has all draws, if each has an origin of its own.
 	each bool
 	list []Draw
+	// vague: what an operation leaves, or compares with, depends on a number that was drawn.
+	vague bool
 }
 
 // FollowDraws makes a run that tracks undefined values take the numbers that some atomic
@@ -88,7 +90,8 @@ func (u *Undefined) FollowDraws(at map[int32]bool, each bool) {
 }
 
 // Drawn lists the operations whose results are followed, in the order of the run, with the
-// numbers for which it does the same. Known: all of them are told apart.
+// numbers for which it does the same. Known: all of them are told apart, and none changes its
+// counter by what another one gave.
 func (u *Undefined) Drawn(m *Machine) (list []Draw, known bool) {
 	reached, others := u.Reached(m)
 	for _, r := range reached {
@@ -97,7 +100,7 @@ func (u *Undefined) Drawn(m *Machine) (list []Draw, known bool) {
 			d.Lo, d.Hi = int64(d.Old), int64(d.Old)
 		}
 	}
-	return u.draws.list, !others
+	return u.draws.list, !others && !u.draws.vague
 }
 
 // CountsUpTo reports whether an operation that Counts does so if it finds any lesser number up
@@ -133,8 +136,11 @@ func (u *Undefined) Draws() (why DrawBound, matter bool) {
 
 // drew enters an atomic operation of one lane on a word of 32 bits; was is the shade that the
 // word had, and b that of the operand.
-func (u *Undefined) drew(x *ctx, a *access, mem MemID, addr uint64, e int32, l int, was, b shade, old, operand, now uint64) {
+func (u *Undefined) drew(x *ctx, a *access, mem MemID, addr uint64, e int32, l int, was, b, after shade, old, operand, now uint64) {
 	d := u.draws
+	if u.sums == nil || !u.sums.at[x.s.pc] {
+		d.vague = d.vague || b.bits|after.bits != 0
+	}
 	key := counterWord{mem, addr}
 	c := d.counters[key]
 	if c == nil {

@@ -245,7 +245,7 @@ func (u *Undefined) updated(x *ctx, in *instr, a *access, mem MemID, r *region, 
 		}
 	}
 	if u.draws != nil {
-		u.drew(x, a, mem, r.base+off, e, l, was[0], b[0], old.lo, operand.lo, result.lo)
+		u.drew(x, a, mem, r.base+off, e, l, was[0], b[0], now[0], old.lo, operand.lo, result.lo)
 	}
 }
 
