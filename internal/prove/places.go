@@ -2,7 +2,9 @@ package prove
 
 import (
 	"maps"
+	"math"
 	"math/bits"
+	"slices"
 	"sync"
 
 	"muster/internal/flow"
@@ -60,6 +62,7 @@ type placesRun struct {
 	words    map[counterOf]place
 	counters map[place]*counter
 	drawn    map[laneOf]map[int32]int // how many, by addition
+	apart    map[int32]bool           // additions of which some were to no memory of the lane's own CTA
 	owners   map[place]owner          // by byte
 	others   map[machine.MemID]*trial.Bytes
 	touched  int // bytes of these, about
@@ -83,6 +86,25 @@ type laneOf struct {
 	lane      int
 }
 
+// anyShared stands for the shared memory of whichever CTA draws a number, and anyTensor for its
+// tensor memory: what a number from a counter of the grid places there lies, in another schedule,
+// at the same address of another CTA's.
+const (
+	anyShared = machine.MemID(math.MaxInt32)
+	anyTensor = machine.MemID(math.MinInt32)
+)
+
+// ofAny is the place at the same address in the memory of whichever CTA.
+func (p place) ofAny() place {
+	switch p.mem.Kind() {
+	case machine.SharedMemory:
+		p.mem = anyShared
+	case machine.TensorMemory:
+		p.mem = anyTensor
+	}
+	return p
+}
+
 // An owner is a draw.
 type owner struct {
 	laneOf
@@ -97,7 +119,7 @@ const (
 )
 
 func newPlacesRun(t *flow.Tickets) *placesRun {
-	return &placesRun{t: t, words: map[counterOf]place{}, counters: map[place]*counter{}, drawn: map[laneOf]map[int32]int{}, owners: map[place]owner{}, others: map[machine.MemID]*trial.Bytes{}}
+	return &placesRun{t: t, words: map[counterOf]place{}, counters: map[place]*counter{}, drawn: map[laneOf]map[int32]int{}, apart: map[int32]bool{}, owners: map[place]owner{}, others: map[machine.MemID]*trial.Bytes{}}
 }
 
 // Observe makes a placesRun a machine.Observer.
@@ -119,7 +141,7 @@ func (t *placesRun) Observe(_ *machine.Machine, ev *machine.Event) {
 			case adds:
 				t.add(ev.PC, at, ev.Size, each, who)
 			case len(by) > 0:
-				t.store(at, ev.Size, owner{who, by[0], t.draws(who, by)})
+				t.store(at, ev.Size, owner{who, by[0], t.draws(who, by)}, by)
 			default:
 				t.other(at, uint64(ev.Size))
 			}
@@ -161,6 +183,7 @@ func (t *placesRun) add(pc int32, at place, size int32, each uint64, who laneOf)
 		return
 	}
 	t.words[counterOf{pc, at.mem}] = at
+	t.apart[pc] = t.apart[pc] || at.mem != machine.SharedOf(who.cta)
 	c := t.counters[at]
 	if c == nil {
 		c = &counter{size: size, each: each}
@@ -185,14 +208,23 @@ func (t *placesRun) owned(at place, n uint64) bool {
 	return false
 }
 
-// store takes a lane's store at a place that its ticket says.
-func (t *placesRun) store(at place, size int32, by owner) {
+// store takes a lane's store at a place that its ticket says. Where only the lanes of a CTA draw
+// from a counter, in its shared memory, their places in memory of their CTA stay there; the places
+// of other tickets are at that address in the memory of every CTA.
+func (t *placesRun) store(at place, size int32, by owner, draws []int32) {
+	for w, c := range t.counters {
+		w = w.ofAny()
+		t.shared = t.shared || w.mem == at.ofAny().mem && w.addr < at.addr+uint64(size) && at.addr < w.addr+uint64(c.size)
+	}
+	if slices.ContainsFunc(draws, func(pc int32) bool { return t.apart[pc] }) {
+		at = at.ofAny()
+	} else if at.ofAny() != at {
+		t.shared = t.shared || t.owned(at.ofAny(), uint64(size))
+		t.touch(at.ofAny(), uint64(size))
+	}
 	if b := t.others[at.mem]; b != nil && b.Within(at.addr, uint64(size)) || by.of == 0 || len(t.owners) > maxOwned {
 		t.shared = true
 		return
-	}
-	for w, c := range t.counters {
-		t.shared = t.shared || w.mem == at.mem && w.addr < at.addr+uint64(size) && at.addr < w.addr+uint64(c.size)
 	}
 	for k := range uint64(size) {
 		b := place{at.mem, at.addr + k}
@@ -213,13 +245,23 @@ func (t *placesRun) other(at place, n uint64) {
 			c.over = true
 		}
 	}
+	for _, at := range []place{at, at.ofAny()} {
+		t.touch(at, n)
+		if len(t.owners) > 0 && (n > maxOwned || t.owned(at, n)) {
+			t.shared = true
+		}
+	}
+}
+
+// touch remembers that something other than the holder of a ticket comes to some bytes.
+func (t *placesRun) touch(at place, n uint64) {
 	b := t.others[at.mem]
 	if b == nil {
 		b = &trial.Bytes{}
 		t.others[at.mem] = b
 	}
 	b.Add(at.addr, n)
-	if t.touched += int(min(n, maxTouched)); t.touched > maxTouched || len(t.owners) > 0 && (n > maxOwned || t.owned(at, n)) {
+	if t.touched += int(min(n, maxTouched)); t.touched > maxTouched {
 		t.shared = true
 	}
 }
