@@ -453,12 +453,19 @@ func (o drawNow) Observe(_ *machine.Machine, ev *machine.Event) { o.n.now = ev }
 
 // Observe makes a drawCount a machine.Observer. It comes after the judge.
 func (n *drawCount) Observe(_ *machine.Machine, ev *machine.Event) {
+	elsewhere(ev, func(s machine.Span) { n.meets(s.Mem, s.Addr, s.Len) })
 	if ev.Kind != machine.EvAccess {
 		return
 	}
 	if !n.d.at[ev.PC] {
 		for lane := range 32 {
-			n.other = n.other || ev.Mask>>lane&1 != 0 && ev.Mem == n.d.word.mem && ev.Addr[lane] < n.d.word.addr+4 && n.d.word.addr < ev.Addr[lane]+uint64(ev.Size)
+			switch {
+			case ev.Mask>>lane&1 == 0:
+			case ev.Row:
+				n.meets(ev.Mem, ev.Addr[0]+uint64(lane)*uint64(ev.Size), uint64(ev.Size))
+			default:
+				n.meets(ev.Mem, ev.Addr[lane], uint64(ev.Size))
+			}
 		}
 		return
 	}
@@ -468,4 +475,9 @@ func (n *drawCount) Observe(_ *machine.Machine, ev *machine.Event) {
 			n.drawn[drawKey{ev.CTA, ev.Warp, lane, 0}]++
 		}
 	}
+}
+
+// meets takes what else is accessed than by draws.
+func (n *drawCount) meets(mem machine.MemID, addr, size uint64) {
+	n.other = n.other || mem == n.d.word.mem && addr < n.d.word.addr+4 && n.d.word.addr < addr+size
 }

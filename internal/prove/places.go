@@ -146,26 +146,34 @@ func (t *placesRun) Observe(_ *machine.Machine, ev *machine.Event) {
 				t.other(at, uint64(ev.Size))
 			}
 		}
-	case machine.EvIssue:
-		t.spans(ev.Op.Reads)
-		t.spans(ev.Op.Writes)
-		t.span(ev.Op.Map)
-	case machine.EvMbar:
-		t.other(place{ev.Mbar.Bar.Mem, ev.Mbar.Bar.Addr}, 8)
 	default:
-		if ev.Span.Len > 0 {
-			t.span(ev.Span)
-		}
-	}
-}
-
-func (t *placesRun) spans(list []machine.Span) {
-	for _, s := range list {
-		t.span(s)
+		elsewhere(ev, t.span)
 	}
 }
 
 func (t *placesRun) span(s machine.Span) { t.other(place{s.Mem, s.Addr}, s.Len) }
+
+// elsewhere visits the memory that an event is about which is no access of a lane: what an
+// asynchronous operation reads and writes, a barrier, and whatever else has a range.
+func elsewhere(ev *machine.Event, visit func(machine.Span)) {
+	switch ev.Kind {
+	case machine.EvAccess:
+	case machine.EvIssue:
+		for _, s := range ev.Op.Reads {
+			visit(s)
+		}
+		for _, s := range ev.Op.Writes {
+			visit(s)
+		}
+		visit(ev.Op.Map)
+	case machine.EvMbar:
+		visit(machine.Span{Mem: ev.Mbar.Bar.Mem, Addr: ev.Mbar.Bar.Addr, Len: 8})
+	default:
+		if ev.Span.Len > 0 {
+			visit(ev.Span)
+		}
+	}
+}
 
 // draws returns how many tickets a lane has drawn.
 func (t *placesRun) draws(who laneOf, by []int32) (n int) {
