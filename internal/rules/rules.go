@@ -108,6 +108,9 @@ type Finding struct {
 	Headline string
 	// Sites are the places involved, the earlier first.
 	Sites []Site
+	// Behind are the places of what the error may come of: an access that takes an overwritten
+	// value, and what overwrote it.
+	Behind []Site
 	// Missing names the missing edge; Fix says what would give it.
 	Missing string
 	Fix     string
@@ -282,6 +285,7 @@ func (j *Judge) Finish(m *machine.Machine) ([]Finding, []Gap) {
 	j.atEnd(m)
 	j.repeatedCopies()
 	j.staleWords()
+	j.behindErrors()
 	j.tie(j.findings)
 	Sort(j.findings)
 	j.keys = nil
