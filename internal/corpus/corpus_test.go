@@ -22,6 +22,7 @@ var (
 	all     = flag.Bool("corpus.all", false, "check every kernel of the corpus, and every twin, and print the tables")
 	limit   = flag.Duration("corpus.limit", 30*time.Second, "time for one check, with -corpus.all")
 	only    = flag.String("corpus.only", "", "check only kernels whose names contain this, with -corpus.all")
+	twins   = flag.String("corpus.twin", "", "check only twins whose mutation contains this, with -corpus.all")
 	size    = flag.String("corpus.size", "", "check at this size, GRIDxBLOCK, in place of each kernel's own")
 	jobs    = flag.Int("corpus.jobs", 1, "processors for one check")
 	replays = flag.Bool("corpus.replay", true, "replay the schedule of the first error of each twin")
@@ -247,7 +248,7 @@ func TestTwins(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, m := range mutate.List(mod, k.Name) {
-			if !weakens(m) {
+			if !weakens(m) || !strings.Contains(m.ID, *twins) {
 				continue
 			}
 			twin, ok := mutate.Apply(mod, m)

@@ -52,6 +52,8 @@ type Proof struct {
 	// Tickets: lanes draw numbers that decide where each stores something. Which lane stores
 	// where, and so what memory holds in the end, depends on the schedule.
 	Tickets bool
+	// refuted: a run has an error, so that no proof holds.
+	refuted bool
 	// Grants is how many runs it is by, one for each list of clusters that a cluster may get
 	// instead of their starting, or of numbers that it may draw; 0: it is by other runs.
 	Grants int
@@ -75,7 +77,7 @@ const CutShort = "the run"
 // Runs leave matrix arithmetic out if skip.
 func Try(l *trial.Subject, w *trial.Budget, jobs int, skip bool) (Proof, trial.Result) {
 	p, r := one(l, w, jobs, skip)
-	if p.Decides() || w.Context.Err() != nil {
+	if p.Decides() || p.refuted || w.Context.Err() != nil {
 		return p, r
 	}
 	if !l.Hands {
@@ -109,6 +111,11 @@ func one(l *trial.Subject, w *trial.Budget, jobs int, skip bool) (Proof, trial.R
 			continue // which the run judges, or runs for each answer
 		}
 		p.because(l, Reason{Condition: "C9", Text: fmt.Sprintf("%s depends on the schedule, by %s", d.Why, "what "+l.Line(d.From)+" gives"), PC: d.PC})
+	}
+	if len(draws)+len(p.Reasons) > 0 {
+		if r := p.refutes(l, w, skip); p.refuted {
+			return p, r
+		}
 	}
 	if len(draws) > 0 && len(p.Reasons) == 0 {
 		w.Meter.Stage("following the numbers that atomic operations give", "", 0)
