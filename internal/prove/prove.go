@@ -67,6 +67,7 @@ type Reason struct {
 	PC        int32
 	together  bool // it holds if lanes stay together
 	residency bool // it holds if all CTAs are resident together
+	load      bool // of a strong load alone: its value may depend on the schedule
 }
 
 // CutShort is the condition of a proof whose run was cut short.
@@ -219,13 +220,13 @@ func (p *Proof) Take(l *trial.Subject, part *Part) {
 	p.read = append(p.read, part.read...)
 	p.Addresses.add(&part.addresses)
 	for _, f := range part.failures {
-		p.because(l, Reason{f.Condition.String(), f.Text, f.PC, f.Mates != 0, f.Residency})
+		p.because(l, Reason{Condition: f.Condition.String(), Text: f.Text, PC: f.PC, together: f.Mates != 0, residency: f.Residency})
 	}
 	for _, f := range part.mixed {
 		p.because(l, Reason{Condition: "C8", Text: f.why, PC: f.pc})
 	}
 	for _, f := range part.unsettled {
-		p.because(l, Reason{Condition: "C9", Text: f.why, PC: f.pc})
+		p.because(l, Reason{Condition: "C9", Text: f.why, PC: f.pc, load: true})
 	}
 }
 
