@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"muster/internal/diag"
+	"muster/internal/executions"
 	"muster/internal/machine"
 	"muster/internal/near"
 	"muster/internal/patience"
@@ -184,6 +185,8 @@ type merged struct {
 	inherits string
 	// pairs are the pairs of instructions that are in order, if they were counted.
 	pairs *report.Decided
+	// overtaken is an execution in which a load returns an overwritten value (lastblock.go).
+	overtaken *executions.Found
 	// columns is what a launch takes of where tcgen05.alloc finds columns.
 	columns string
 }
@@ -225,6 +228,8 @@ func (l *Launch) check(ctx context.Context, o CheckOptions, e *shards.Options) (
 		if c.proof.Together || c.proof.Residency { // directed runs show what comes where that is not so
 			stages = []func() error{c.run, c.parts, c.explore.Decided, c.undefined, c.rowsUsed}
 		}
+	case c.lastBlock():
+		c.list, stages = c.list[:1], []func() error{c.run, c.overtakes, c.explore.Decided, c.undefined, c.rowsUsed}
 	}
 	for _, stage := range stages {
 		if err := stage(); err != nil {
@@ -232,6 +237,7 @@ func (l *Launch) check(ctx context.Context, o CheckOptions, e *shards.Options) (
 		}
 		c.tell("what comes after them")
 	}
+	c.contests()
 	c.granted()
 	c.costs()
 	c.columnsMatter()
@@ -480,7 +486,7 @@ func (c *checking) costs() {
 	case c.ticket:
 		c.notices = append(c.notices, "CheckOptions.Cost: the schedule decides which thread stores where, so that nothing is said of the fences and barriers of this launch")
 		return
-	case c.proof == nil || !c.proof.All:
+	case c.proof == nil || !c.proof.All || c.proof.Unfenced:
 		c.notices = append(c.notices, "CheckOptions.Cost: this launch is not proven for all schedules, so that nothing can be said of its fences and barriers")
 		return
 	}

@@ -685,9 +685,9 @@ func TestOracle(t *testing.T) {
 				// Waits that never end are not among the executions that were asked for.
 				says = "no race"
 			}
-			count[says+", "+string(r.Verdict)]++
-			t.Logf("%-24s %-26s axioms: %-14s %7d graphs; verdict: %s %s", k.Name, name, says, graphs, r.Verdict, why(r))
-			if (says == "right") != (r.Verdict == report.Clean) && says != "no race" && r.Verdict != report.Incomplete && !strings.HasPrefix(says, "buffers") || strings.HasPrefix(says, "buffers") && r.Verdict == report.Clean {
+			count[says+", "+string(verdict(r))]++
+			t.Logf("%-24s %-26s axioms: %-14s %7d graphs; verdict: %s %s", k.Name, name, says, graphs, verdict(r), why(r))
+			if (says == "right") != (verdict(r) == report.Clean) && says != "no race" && r.Verdict != report.Incomplete && !strings.HasPrefix(says, "buffers") || strings.HasPrefix(says, "buffers") && r.Verdict == report.Clean {
 				t.Errorf("%s %s: by the axioms %s, by the verdict %s", k.Name, name, says, r.Summary)
 			}
 		}

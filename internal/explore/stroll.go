@@ -27,15 +27,7 @@ func (s *Space) Stroll(seed uint64, length int) (steps int, ok bool) {
 	for ; steps < length; steps++ {
 		list := slices.DeleteFunc(m.Ways(nil), func(c machine.Choice) bool { return !s.Allows(w, m, c) })
 		if len(list) == 0 {
-			end := runner{m: m}
-			for m.Stopped() == nil && !m.Done() && end.step(Latest) {
-			}
-			if interrupted(m) {
-				return steps, false
-			}
-			m.Conclude()
-			w.End(m, path)
-			return steps, true
+			return steps, s.concludes(m, w, path)
 		}
 		c := r.wander(list, last, leaves, older)
 		if last = process(c); c.Kind == machine.Run || c.Kind == machine.Alone {
@@ -70,4 +62,97 @@ func (r *runner) wander(list []machine.Choice, last machine.Choice, leaves, olde
 func (r *runner) below(n int) int {
 	r.rng = r.rng*6364136223846793005 + 1442695040888963407
 	return int((r.rng >> 33) % uint64(n))
+}
+
+// Overtaken makes one execution in which loads at some places take the oldest version that the
+// axioms allow; all else takes the newest. The CTA that comes to one of the tickets first goes on
+// when nobody else can: what the others write then comes after all fences of that CTA that stand
+// before it. It calls End of its Watcher, and reports false if the run was ended before that.
+func (s *Space) Overtaken(tickets, loads []int32, length int) bool {
+	w := s.Watch()
+	m := s.Fork(w)
+	m.StopWhen(s.Stop)
+	var path []machine.Choice
+	o := overtaking{m: m, tickets: tickets, loads: loads, held: -1}
+	for range length {
+		list := slices.DeleteFunc(m.Ways(nil), func(c machine.Choice) bool { return !s.Allows(w, m, c) })
+		if len(list) == 0 {
+			return s.concludes(m, w, path)
+		}
+		c := o.pick(list)
+		if c.Kind == machine.Run || c.Kind == machine.Alone {
+			c.Op = 0
+		}
+		path = append(path, c)
+		if m.Step(c); interrupted(m) {
+			return false
+		}
+	}
+	return false
+}
+
+// An overtaking picks the choices of Overtaken.
+type overtaking struct {
+	m              *machine.Machine
+	tickets, loads []int32
+	held           int32 // the CTA that is held back; -1 for none yet
+	last           machine.Choice
+}
+
+// pick picks the process that went on before, or the first of those that are the least reluctant.
+// At the loads it takes the oldest version, which is the last of the choices that take one.
+func (o *overtaking) pick(list []machine.Choice) machine.Choice {
+	p := process(slices.MinFunc(list, func(a, b machine.Choice) int { return o.reluctance(a) - o.reluctance(b) }))
+	if slices.ContainsFunc(list, func(c machine.Choice) bool { return process(c) == o.last && o.reluctance(c) == 0 }) {
+		p = o.last
+	}
+	o.last = p
+	var newest, oldest *machine.Choice
+	for i := range list {
+		switch c := &list[i]; {
+		case process(*c) != p:
+		case c.Kind == machine.Pick:
+			oldest = c
+		case newest == nil:
+			newest = c
+		}
+	}
+	if oldest != nil && (newest == nil || slices.Contains(o.loads, o.at(*oldest))) {
+		return *oldest
+	}
+	return *newest
+}
+
+// at returns the instruction before which the lanes of a choice stand, -1 if it is none of lanes.
+func (o *overtaking) at(c machine.Choice) int32 {
+	if process(c).Kind != machine.Run {
+		return -1
+	}
+	return o.m.At(c.CTA, c.Warp, c.Lane)
+}
+
+func (o *overtaking) reluctance(c machine.Choice) int {
+	if !slices.Contains(o.tickets, o.at(c)) {
+		return reluctance(c)
+	}
+	if o.held < 0 {
+		o.held = c.CTA
+	}
+	if c.CTA == o.held {
+		return 3
+	}
+	return 0
+}
+
+// concludes ends a run in which nothing is left to choose.
+func (s *Space) concludes(m *machine.Machine, w Watcher, path []machine.Choice) bool {
+	end := runner{m: m}
+	for m.Stopped() == nil && !m.Done() && end.step(Latest) {
+	}
+	if interrupted(m) {
+		return false
+	}
+	m.Conclude()
+	w.End(m, path)
+	return true
 }

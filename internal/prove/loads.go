@@ -29,6 +29,7 @@ func loads(p *machine.Program) map[int32]bool {
 // loadedWords holds the words that such loads read against those with strong accesses in no
 // order. The words, and not the loads: of a lane's accesses to a word order keeps the last.
 type loadedWords struct {
+	prog *machine.Program
 	pcs  map[int32]bool
 	read map[place]int32 // the load
 	open map[place]bool
@@ -48,11 +49,26 @@ func (s *loadedWords) Observe(_ *machine.Machine, ev *machine.Event) {
 	}
 }
 
-// pair serves as order.Config.Strong.
+// pair serves as order.Config.Strong. Two updates of one kind leave the same in both orders, but
+// for the last bits of sums, which strongAccesses lists: what a load gives that is in order with
+// each of them does not depend on theirs.
 func (s *loadedWords) pair(p order.Pair) {
+	if !p.Async && s.alike(p.Prior, p.Cur) {
+		return
+	}
 	for at := p.At.Addr &^ 3; at < p.At.Addr+p.At.Len; at += 4 {
 		s.open[place{p.At.Mem, at}] = true
 	}
+}
+
+// alike reports whether two instructions update words in ways that commute.
+func (s *loadedWords) alike(a, b int32) bool {
+	for _, pc := range [...]int32{a, b} {
+		if in := s.prog.Inst(pc); in == nil || !in.Effect().Has(ptx.Updates) || s.prog.Commutes(pc) != "" && !s.prog.FloatSum(pc) {
+			return false
+		}
+	}
+	return s.prog.Operation(a) == s.prog.Operation(b)
 }
 
 // unsettled lists the loads of words with strong accesses in no order, each once.

@@ -52,6 +52,8 @@ type Proof struct {
 	// Tickets: lanes draw numbers that decide where each stores something. Which lane stores
 	// where, and so what memory holds in the end, depends on the schedule.
 	Tickets bool
+	// refuted: a run has an error, so that no proof holds.
+	refuted bool
 	// Grants is how many runs it is by, one for each list of clusters that a cluster may get
 	// instead of their starting, or of numbers that it may draw; 0: it is by other runs.
 	Grants int
@@ -65,6 +67,7 @@ type Reason struct {
 	PC        int32
 	together  bool // it holds if lanes stay together
 	residency bool // it holds if all CTAs are resident together
+	load      bool // of a strong load alone: its value may depend on the schedule
 }
 
 // CutShort is the condition of a proof whose run was cut short.
@@ -75,7 +78,7 @@ const CutShort = "the run"
 // Runs leave matrix arithmetic out if skip.
 func Try(l *trial.Subject, w *trial.Budget, jobs int, skip bool) (Proof, trial.Result) {
 	p, r := one(l, w, jobs, skip)
-	if p.Decides() || w.Context.Err() != nil {
+	if p.Decides() || p.refuted || w.Context.Err() != nil {
 		return p, r
 	}
 	if !l.Hands {
@@ -109,6 +112,11 @@ func one(l *trial.Subject, w *trial.Budget, jobs int, skip bool) (Proof, trial.R
 			continue // which the run judges, or runs for each answer
 		}
 		p.because(l, Reason{Condition: "C9", Text: fmt.Sprintf("%s depends on the schedule, by %s", d.Why, "what "+l.Line(d.From)+" gives"), PC: d.PC})
+	}
+	if len(draws)+len(p.Reasons) > 0 {
+		if r := p.refutes(l, w, skip); p.refuted {
+			return p, r
+		}
 	}
 	if len(draws) > 0 && len(p.Reasons) == 0 {
 		w.Meter.Stage("following the numbers that atomic operations give", "", 0)
@@ -212,13 +220,13 @@ func (p *Proof) Take(l *trial.Subject, part *Part) {
 	p.read = append(p.read, part.read...)
 	p.Addresses.add(&part.addresses)
 	for _, f := range part.failures {
-		p.because(l, Reason{f.Condition.String(), f.Text, f.PC, f.Mates != 0, f.Residency})
+		p.because(l, Reason{Condition: f.Condition.String(), Text: f.Text, PC: f.PC, together: f.Mates != 0, residency: f.Residency})
 	}
 	for _, f := range part.mixed {
 		p.because(l, Reason{Condition: "C8", Text: f.why, PC: f.pc})
 	}
 	for _, f := range part.unsettled {
-		p.because(l, Reason{Condition: "C9", Text: f.why, PC: f.pc})
+		p.because(l, Reason{Condition: "C9", Text: f.why, PC: f.pc, load: true})
 	}
 }
 
@@ -360,7 +368,7 @@ func watch(l *trial.Subject, known map[int32]bool, more func(*rules.Config)) *Wa
 	}
 	s := &Watchers{l: l, known: known, Prover: prover, strong: &strongAccesses{prog: l.Program, polls: polls}}
 	if pcs := loads(l.Program); len(pcs) > 0 {
-		s.loads = &loadedWords{pcs: pcs, read: map[place]int32{}, open: map[place]bool{}}
+		s.loads = &loadedWords{prog: l.Program, pcs: pcs, read: map[place]int32{}, open: map[place]bool{}}
 		c.Strong = s.loads.pair
 	}
 	if len(polls) > 0 { // what is handed on by a word is written by several, one after the other
