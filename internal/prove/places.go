@@ -62,7 +62,8 @@ type placesRun struct {
 	drawn    map[laneOf]map[int32]int // how many, by addition
 	owners   map[place]owner          // by byte
 	others   map[machine.MemID]*trial.Bytes
-	touched  int // bytes of these, about
+	updates  map[machine.MemID]*trial.Bytes // by atomic operations, among others
+	touched  int                            // bytes of these, about
 }
 
 // A counterOf is an addition to memory.
@@ -75,6 +76,7 @@ type counterOf struct {
 type counter struct {
 	size int32
 	each uint64 // what each adds
+	by   int32  // the instruction
 	over bool   // something else accessed it, after additions
 }
 
@@ -97,7 +99,7 @@ const (
 )
 
 func newPlacesRun(t *flow.Tickets) *placesRun {
-	return &placesRun{t: t, words: map[counterOf]place{}, counters: map[place]*counter{}, drawn: map[laneOf]map[int32]int{}, owners: map[place]owner{}, others: map[machine.MemID]*trial.Bytes{}}
+	return &placesRun{t: t, words: map[counterOf]place{}, counters: map[place]*counter{}, drawn: map[laneOf]map[int32]int{}, owners: map[place]owner{}, others: map[machine.MemID]*trial.Bytes{}, updates: map[machine.MemID]*trial.Bytes{}}
 }
 
 // Observe makes a placesRun a machine.Observer.
@@ -121,29 +123,31 @@ func (t *placesRun) Observe(_ *machine.Machine, ev *machine.Event) {
 			case len(by) > 0:
 				t.store(at, ev.Size, owner{who, by[0], t.draws(who, by)})
 			default:
-				t.other(at, uint64(ev.Size))
+				t.other(at, uint64(ev.Size), ev.Access&machine.Update != 0)
 			}
 		}
 	case machine.EvIssue:
-		t.spans(ev.Op.Reads)
-		t.spans(ev.Op.Writes)
-		t.span(ev.Op.Map)
+		t.spans(ev.Op.Reads, false)
+		t.spans(ev.Op.Writes, true)
+		t.span(ev.Op.Map, false)
 	case machine.EvMbar:
-		t.other(place{ev.Mbar.Bar.Mem, ev.Mbar.Bar.Addr}, 8)
+		t.other(place{ev.Mbar.Bar.Mem, ev.Mbar.Bar.Addr}, 8, true)
 	default:
 		if ev.Span.Len > 0 {
-			t.span(ev.Span)
+			t.span(ev.Span, true)
 		}
 	}
 }
 
-func (t *placesRun) spans(list []machine.Span) {
+func (t *placesRun) spans(list []machine.Span, updates bool) {
 	for _, s := range list {
-		t.span(s)
+		t.span(s, updates)
 	}
 }
 
-func (t *placesRun) span(s machine.Span) { t.other(place{s.Mem, s.Addr}, s.Len) }
+func (t *placesRun) span(s machine.Span, updates bool) {
+	t.other(place{s.Mem, s.Addr}, s.Len, updates)
+}
 
 // draws returns how many tickets a lane has drawn.
 func (t *placesRun) draws(who laneOf, by []int32) (n int) {
@@ -163,10 +167,13 @@ func (t *placesRun) add(pc int32, at place, size int32, each uint64, who laneOf)
 	t.words[counterOf{pc, at.mem}] = at
 	c := t.counters[at]
 	if c == nil {
-		c = &counter{size: size, each: each}
+		c = &counter{size: size, each: each, by: pc}
 		t.counters[at] = c
+		b := t.updates[at.mem]
+		t.shared = t.shared || b != nil && b.Within(at.addr, uint64(size))
 	}
-	if c.over || c.each != each || c.size != size || len(t.owners) > 0 && t.owned(at, uint64(size)) {
+	// Two instructions may do different things with one number.
+	if c.over || c.by != pc || c.each != each || c.size != size || len(t.owners) > 0 && t.owned(at, uint64(size)) {
 		t.shared = true
 	}
 	if t.drawn[who] == nil {
@@ -203,15 +210,23 @@ func (t *placesRun) store(at place, size int32, by owner) {
 	}
 }
 
-// other takes any other access.
-func (t *placesRun) other(at place, n uint64) {
+// other takes any other access. An atomic operation on a counter, which may come between draws in
+// another schedule, changes what they give, though it is in no data race with them.
+func (t *placesRun) other(at place, n uint64, updates bool) {
 	if n == 0 {
 		return
 	}
 	for w, c := range t.counters {
 		if w.mem == at.mem && w.addr < at.addr+n && at.addr < w.addr+uint64(c.size) {
 			c.over = true
+			t.shared = t.shared || updates
 		}
+	}
+	if updates {
+		if t.updates[at.mem] == nil {
+			t.updates[at.mem] = &trial.Bytes{}
+		}
+		t.updates[at.mem].Add(at.addr, n)
 	}
 	b := t.others[at.mem]
 	if b == nil {

@@ -22,13 +22,19 @@ func Counters(seed uint64) *Program {
 	c.alike, c.varied = c.chance(65), c.chance(25)
 	c.n, c.inner = c.ctas*c.per, axiom.GPU
 	var stages []stage
-	for range pick(c.generator, 1, 1, 1, 1, 2, 2, 3) {
+	for i := range pick(c.generator, 1, 1, 1, 1, 2, 2, 3) {
+		if i > 0 && Only >= 0 {
+			break
+		}
 		if s := c.stage(); s != nil && c.words < 28 {
 			stages = append(stages, s)
 		}
 	}
 	c.emit(stages)
 	for range pick(c.generator, 0, 0, 0, 1, 1, 1, 2, 3) {
+		if Only >= 0 {
+			break
+		}
 		c.damage()
 	}
 	c.p.Share()
@@ -95,7 +101,7 @@ func (a *party) of(from, step uint32) Value {
 
 // emit writes the code of all threads.
 func (c *counting) emit(stages []stage) {
-	c.p.CTAs, c.p.Alike = c.ctas, c.alike
+	c.p.CTAs, c.p.Alike, c.p.Literal = c.ctas, c.alike, c.chance(75)
 	if c.shared {
 		c.p.Shared = 4
 	}
@@ -198,8 +204,14 @@ func (c *counting) fences(percent int) []Instr {
 func (c *counting) stage() stage {
 	list := []func() stage{c.last, c.last, c.last, c.last, c.first, c.slots, c.slots, c.schedule, c.schedule, c.schedule, c.total, c.total,
 		c.barrier, c.handOn, c.turns, c.told, c.told}
+	if Only >= 0 {
+		return []func() stage{c.last, c.first, c.slots, c.schedule, c.total, c.barrier, c.handOn, c.turns, c.told}[Only]()
+	}
 	return list[c.IntN(len(list))]()
 }
+
+var Only = -1
+var Families = []string{"last", "first", "slots", "schedule", "total", "barrier", "handOn", "turns", "told"}
 
 // A draw is how a thread draws a number: atomic operations, which change the word so that last
 // and first say who came last and first, and slot is a number of its own.

@@ -2,6 +2,7 @@ package flow
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"muster/internal/axiom"
@@ -114,8 +115,9 @@ func (p *Program) PTX() string {
 func (p *Program) uses(r int) bool {
 	found := false
 	p.walk(func(in *Instr) {
-		for _, d := range in.Dst {
-			found = found || d == r
+		found = found || slices.Contains(in.Dst, r) || in.At.Reg == r+1 || in.Want.Reg == r+1
+		for _, v := range in.Src {
+			found = found || v.Reg == r+1
 		}
 	})
 	return found
@@ -358,7 +360,7 @@ func (e *emitter) access(in *Instr, kind Kind) {
 	for k, v := range in.Src {
 		tmp := fmt.Sprintf("%%t%d", 1+k)
 		s := e.value(v, tmp)
-		if !strings.HasPrefix(s, "%") {
+		if !strings.HasPrefix(s, "%") && (!e.p.Literal || in.Wide || in.Op == FAdd) {
 			e.put("\tmov.u32 %s, %s;", tmp, s)
 			s = tmp
 		}

@@ -22,7 +22,9 @@ type Program struct {
 	// litmus test has them.
 	Aliases []int
 	// Alike: all CTAs have the code of the first one, which the kernel has once.
-	Alike   bool
+	Alike bool
+	// Literal: operands of accesses that are constants stand in the text.
+	Literal bool
 	without Clause
 	// reasons: No-Thin-Air is by what values do (thinair.go).
 	reasons bool
