@@ -13,16 +13,16 @@ import (
 // then there may be changes that break something.
 func Counters(seed uint64) *Program {
 	c := &counting{generator: &generator{Rand: rand.New(rand.NewPCG(seed, 0x636f756e74)), p: &Program{Words: 32}}}
-	c.ctas = pick(c.generator, 2, 2, 2, 3, 3, 4)
+	c.ctas = pick(c.generator, 2, 2, 2, 2, 3, 3, 4)
 	c.per = 1
-	if c.ctas < 4 && c.chance(35) {
+	if c.ctas < 4 && c.chance(30) {
 		c.per, c.lanes = 2, c.chance(40)
 		c.shared = c.chance(80)
 	}
 	c.alike, c.varied = c.chance(65), c.chance(25)
 	c.n, c.inner = c.ctas*c.per, axiom.GPU
 	var stages []stage
-	for i := range pick(c.generator, 1, 1, 1, 1, 2, 2, 3) {
+	for i := range pick(c.generator, 1, 1, 1, 1, 1, 2, 2, 3) {
 		if i > 0 && Only >= 0 {
 			break
 		}
@@ -203,15 +203,15 @@ func (c *counting) fences(percent int) []Instr {
 
 func (c *counting) stage() stage {
 	list := []func() stage{c.last, c.last, c.last, c.last, c.first, c.slots, c.slots, c.schedule, c.schedule, c.schedule, c.total, c.total,
-		c.barrier, c.handOn, c.turns, c.told, c.told}
+		c.barrier, c.handOn, c.turns, c.told, c.told, c.within, c.look}
 	if Only >= 0 {
-		return []func() stage{c.last, c.first, c.slots, c.schedule, c.total, c.barrier, c.handOn, c.turns, c.told}[Only]()
+		return []func() stage{c.last, c.first, c.slots, c.schedule, c.total, c.barrier, c.handOn, c.turns, c.told, c.within, c.look}[Only]()
 	}
 	return list[c.IntN(len(list))]()
 }
 
 var Only = -1
-var Families = []string{"last", "first", "slots", "schedule", "total", "barrier", "handOn", "turns", "told"}
+var Families = []string{"last", "first", "slots", "schedule", "total", "barrier", "handOn", "turns", "told", "within", "look"}
 
 // A draw is how a thread draws a number: atomic operations, which change the word so that last
 // and first say who came last and first, and slot is a number of its own.
@@ -288,7 +288,10 @@ func (c *counting) begin(at Value, v uint32) {
 // decided is code under a condition on a number, in one of several ways.
 func (a *party) decided(v Value, want uint32, then, otherwise []Instr) []Instr {
 	c := a.c
-	switch c.IntN(9) {
+	switch c.IntN(10) {
+	case 9: // as a number that wraps
+		r, k := c.reg(), -pick(c.generator, want, want, 1, 2)
+		return []Instr{move(Add, r, v, V(k)), {Kind: If, Cmp: Eq, Src: []Value{R(r), V(k + want)}, Body: then, Else: otherwise}}
 	case 0:
 		return []Instr{{Kind: If, Cmp: Ge, Src: []Value{v, V(want)}, Body: then, Else: otherwise}}
 	case 1:
@@ -680,5 +683,67 @@ func (c *counting) told() stage {
 		then, sum := a.gather(parts, int(n), sem)
 		then = append(then, c.write(V(out.Const+uint32(a.k)), R(sum), axiom.Weak))
 		a.add(a.decided(R(told), 1, then, nil)...)
+	}
+}
+
+// within has the threads of a CTA draw from a counter in its shared memory, and each store at the
+// place that its number says, or the last of them gather what the CTA wrote.
+func (c *counting) within() stage {
+	if !c.shared || c.per < 2 {
+		return c.slots()
+	}
+	count, parts, out := V(uint32(2+c.IntN(2))), c.word(uint32(c.n)), c.word(uint32(c.ctas))
+	sem, gather := pick(c.generator, axiom.Weak, axiom.Relaxed), c.chance(50)
+	return func(a *party) {
+		of := Value{Const: parts.Const + uint32(a.cta*c.per)}
+		result := Value{Const: out.Const + uint32(a.cta)}
+		if c.alike {
+			of, result = Value{Const: parts.Const, CTA: uint32(c.per)}, Value{Const: out.Const, CTA: 1}
+		}
+		if gather {
+			a.add(c.write(a.of(parts.Const, 1), a.of(1, 1), sem))
+		}
+		in := c.update(Atom, Add, count, pick(c.generator, axiom.Relaxed, axiom.AcqRel), V(1))
+		in.Shared, in.Scope = true, pick(c.generator, axiom.CTA, axiom.GPU)
+		t := in.Dst[0]
+		if in.Sem == axiom.Relaxed && gather {
+			f := Instr{Kind: Fence, Sem: axiom.AcqRel, Scope: axiom.CTA}
+			a.add(f, in, f)
+		} else {
+			a.add(in)
+		}
+		if !gather {
+			of.Reg = t + 1
+			a.add(c.write(of, a.of(1, 1), axiom.Weak))
+			return
+		}
+		r, q := c.reg(), c.reg()
+		other := of
+		other.Const++
+		a.add(a.decided(R(t), uint32(c.per-1), []Instr{c.read(r, of, sem), c.read(q, other, sem), move(Add, r, R(r), R(q)), c.write(result, R(r), axiom.Weak)}, nil)...)
+	}
+}
+
+// look has threads read a word that another one writes, without waiting for it.
+func (c *counting) look() stage {
+	word, data, out := c.word(1), c.word(1), c.word(uint32(c.n))
+	sem, tells := pick(c.generator, axiom.Relaxed, axiom.Volatile, axiom.Acquire), c.chance(50)
+	return func(a *party) {
+		if a.cta == 0 && a.k == 0 && !c.alike {
+			a.add(c.write(data, V(1), axiom.Relaxed))
+			a.add(c.write(word, V(1), pick(c.generator, axiom.Relaxed, axiom.Release)))
+			return
+		}
+		if c.alike {
+			a.add(c.update(pick(c.generator, Red, Atom), pick(c.generator, Add, Max, Or), word, axiom.Relaxed, V(1)))
+		}
+		r := c.reg()
+		a.add(c.read(r, word, sem))
+		switch {
+		case tells:
+			a.add(c.write(a.of(out.Const, 1), R(r), axiom.Weak))
+		case c.chance(50):
+			a.add(when(Ne, R(r), V(0), c.read(c.reg(), data, axiom.Relaxed)))
+		}
 	}
 }

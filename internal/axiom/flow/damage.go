@@ -1,6 +1,10 @@
 package flow
 
-import "muster/internal/axiom"
+import (
+	"math"
+
+	"muster/internal/axiom"
+)
 
 // A spot is an instruction of a program, in the code that has it.
 type spot struct {
@@ -103,7 +107,11 @@ func (c *counting) damage() {
 				in = c.write(s.in().At, V(uint32(c.IntN(3))), pick(c.generator, axiom.Weak, axiom.Relaxed))
 			}
 			in.Shared = s.in().Shared
-			spot{s.code, c.IntN(len(*s.code) + 1)}.insert(in)
+			list := []Instr{in}
+			if in.Kind == Load && c.chance(50) {
+				list = append(list, c.write(Value{Const: 24, CTA: 1}, R(in.Dst[0]), axiom.Weak))
+			}
+			spot{s.code, c.IntN(len(*s.code) + 1)}.insert(list...)
 		}
 	case 14: // done twice
 		if s, ok := one(accesses); ok {
@@ -116,7 +124,15 @@ func (c *counting) damage() {
 func (c *counting) leak(s spot, r int) {
 	own := Value{Const: 24, CTA: 1}
 	t := c.reg()
-	switch c.IntN(10) {
+	switch c.IntN(13) {
+	case 10: // as a number that wraps
+		k := uint32(1 + c.IntN(3))
+		s.insert(move(Add, t, R(r), V(-k)), when(pick(c.generator, Lt, Ge), R(t), V(pick(c.generator, 1, math.MaxUint32, -k)), c.write(own, V(1), axiom.Weak)))
+	case 11: // two numbers
+		q := c.reg()
+		s.insert(c.update(Atom, Add, V(28), axiom.Relaxed, V(1)), move(Sub, q, R(c.regs-1), R(r)), when(Eq, R(q), V(0), c.write(own, V(1), axiom.Weak)))
+	case 12: // what is stored at last
+		s.insert(c.write(own, R(r), axiom.Weak), c.write(own, V(4), axiom.Weak))
 	case 0:
 		s.insert(c.write(own, R(r), axiom.Weak))
 	case 1:
