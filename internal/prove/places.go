@@ -65,7 +65,8 @@ type placesRun struct {
 	apart    map[int32]bool           // additions of which some were to no memory of the lane's own CTA
 	owners   map[place]owner          // by byte
 	others   map[machine.MemID]*trial.Bytes
-	touched  int // bytes of these, about
+	updates  map[machine.MemID]*trial.Bytes // by atomic operations, among others
+	touched  int                            // bytes of these, about
 }
 
 // A counterOf is an addition to memory.
@@ -78,6 +79,7 @@ type counterOf struct {
 type counter struct {
 	size int32
 	each uint64 // what each adds
+	by   int32  // the instruction
 	over bool   // something else accessed it, after additions
 }
 
@@ -119,7 +121,7 @@ const (
 )
 
 func newPlacesRun(t *flow.Tickets) *placesRun {
-	return &placesRun{t: t, words: map[counterOf]place{}, counters: map[place]*counter{}, drawn: map[laneOf]map[int32]int{}, apart: map[int32]bool{}, owners: map[place]owner{}, others: map[machine.MemID]*trial.Bytes{}}
+	return &placesRun{t: t, words: map[counterOf]place{}, counters: map[place]*counter{}, drawn: map[laneOf]map[int32]int{}, apart: map[int32]bool{}, owners: map[place]owner{}, others: map[machine.MemID]*trial.Bytes{}, updates: map[machine.MemID]*trial.Bytes{}}
 }
 
 // Observe makes a placesRun a machine.Observer.
@@ -143,7 +145,7 @@ func (t *placesRun) Observe(_ *machine.Machine, ev *machine.Event) {
 			case len(by) > 0:
 				t.store(at, ev.Size, owner{who, by[0], t.draws(who, by)}, by)
 			default:
-				t.other(at, uint64(ev.Size))
+				t.other(at, uint64(ev.Size), ev.Access&machine.Update != 0)
 			}
 		}
 	default:
@@ -151,26 +153,29 @@ func (t *placesRun) Observe(_ *machine.Machine, ev *machine.Event) {
 	}
 }
 
-func (t *placesRun) span(s machine.Span) { t.other(place{s.Mem, s.Addr}, s.Len) }
+func (t *placesRun) span(s machine.Span, updates bool) {
+	t.other(place{s.Mem, s.Addr}, s.Len, updates)
+}
 
-// elsewhere visits the memory that an event is about which is no access of a lane: what an
-// asynchronous operation reads and writes, a barrier, and whatever else has a range.
-func elsewhere(ev *machine.Event, visit func(machine.Span)) {
+// elsewhere visits the memory that an event is about which is no access of a lane, and says what
+// may write there: what an asynchronous operation reads and writes, a barrier, and whatever else
+// has a range.
+func elsewhere(ev *machine.Event, visit func(s machine.Span, updates bool)) {
 	switch ev.Kind {
 	case machine.EvAccess:
 	case machine.EvIssue:
 		for _, s := range ev.Op.Reads {
-			visit(s)
+			visit(s, false)
 		}
 		for _, s := range ev.Op.Writes {
-			visit(s)
+			visit(s, true)
 		}
-		visit(ev.Op.Map)
+		visit(ev.Op.Map, false)
 	case machine.EvMbar:
-		visit(machine.Span{Mem: ev.Mbar.Bar.Mem, Addr: ev.Mbar.Bar.Addr, Len: 8})
+		visit(machine.Span{Mem: ev.Mbar.Bar.Mem, Addr: ev.Mbar.Bar.Addr, Len: 8}, true)
 	default:
 		if ev.Span.Len > 0 {
-			visit(ev.Span)
+			visit(ev.Span, true)
 		}
 	}
 }
@@ -194,10 +199,13 @@ func (t *placesRun) add(pc int32, at place, size int32, each uint64, who laneOf)
 	t.apart[pc] = t.apart[pc] || at.mem != machine.SharedOf(who.cta)
 	c := t.counters[at]
 	if c == nil {
-		c = &counter{size: size, each: each}
+		c = &counter{size: size, each: each, by: pc}
 		t.counters[at] = c
+		b := t.updates[at.mem]
+		t.shared = t.shared || b != nil && b.Within(at.addr, uint64(size))
 	}
-	if c.over || c.each != each || c.size != size || len(t.owners) > 0 && t.owned(at, uint64(size)) {
+	// Two instructions may do different things with one number.
+	if c.over || c.by != pc || c.each != each || c.size != size || len(t.owners) > 0 && t.owned(at, uint64(size)) {
 		t.shared = true
 	}
 	if t.drawn[who] == nil {
@@ -243,15 +251,23 @@ func (t *placesRun) store(at place, size int32, by owner, draws []int32) {
 	}
 }
 
-// other takes any other access.
-func (t *placesRun) other(at place, n uint64) {
+// other takes any other access. An atomic operation on a counter, which may come between draws in
+// another schedule, changes what they give, though it is in no data race with them.
+func (t *placesRun) other(at place, n uint64, updates bool) {
 	if n == 0 {
 		return
 	}
 	for w, c := range t.counters {
 		if w.mem == at.mem && w.addr < at.addr+n && at.addr < w.addr+uint64(c.size) {
 			c.over = true
+			t.shared = t.shared || updates
 		}
+	}
+	if updates {
+		if t.updates[at.mem] == nil {
+			t.updates[at.mem] = &trial.Bytes{}
+		}
+		t.updates[at.mem].Add(at.addr, n)
 	}
 	for _, at := range []place{at, at.ofAny()} {
 		t.touch(at, n)
