@@ -2,6 +2,7 @@ package order
 
 import (
 	"math/bits"
+	"slices"
 
 	"muster/internal/machine"
 )
@@ -51,11 +52,16 @@ type Locks struct {
 	bad      bool
 }
 
-// A Hand is how a lock is given: by contributions of these kinds.
+// A Hand is how a lock is given: by contributions of these kinds, of which each may say what
+// fence.sc passed, too (fencesc.go). Each of both is a part, and what it hands on is told apart.
 type Hand struct {
 	kinds []contrib // without knowledge
+	sc    [][]view  // of each kind: what its views of that are
 	scope machine.Scope
 }
+
+// scPart is the part of what fence.sc passed.
+func scPart(kind int) int { return maxHands + kind }
 
 // A lockSection is what a thread does while it has a lock.
 type lockSection struct {
@@ -83,8 +89,14 @@ func (l *Locks) begin() {
 	l.given, l.sections, l.covered, l.bad = map[int]Hand{}, map[int]*lockSection{}, map[int]uint32{}, false
 	for lock, h := range l.Hands {
 		for i, k := range h.kinds {
-			if !k.relaxed && !k.async && k.link == whole {
+			if k.async || k.link != whole {
+				continue
+			}
+			if !k.relaxed {
 				l.covered[lock] |= 1 << i
+			}
+			if len(h.sc[i]) == 1 {
+				l.covered[lock] |= 1 << scPart(i)
 			}
 		}
 	}
@@ -128,6 +140,9 @@ func (t *Tracker) takeLock(c *cta, ev *machine.Event, lane int, loc location, sc
 	for i, k := range h.kinds {
 		k.cta = s.writer
 		k.know.gen.raise(t.tokenOf(n), i, 1)
+		for _, v := range h.sc[i] {
+			k.know.make(v).raise(t.tokenOf(n), scPart(i), 1)
+		}
 		s.set.list = append(s.set.list, k)
 	}
 	t.readState(c, ev, lane, loc, scope, everything, &s)
@@ -158,8 +173,14 @@ func (t *Tracker) giveLock(c *cta, ev *machine.Event, lane int, loc location, sc
 	}
 	for i := range list {
 		k := list[i]
+		var sc []view
+		for j := range k.know.rows {
+			if v := k.know.rows[j].view; v.kind == scPassed {
+				sc = append(sc, v)
+			}
+		}
 		k.know, k.last, k.version = know{}, 0, 0
-		h.kinds = append(h.kinds, k)
+		h.kinds, h.sc = append(h.kinds, k), append(h.sc, sc)
 	}
 	lock := l.Lock(n)
 	old, known := l.given[lock]
@@ -177,14 +198,19 @@ func (t *Tracker) giveLock(c *cta, ev *machine.Event, lane int, loc location, sc
 		return
 	}
 	s := l.section(n)
-	for i := range list {
-		k := &list[i].know.gen
-		ok := k.at(t.tokenOf(n), i) != 0
+	hands := func(clk *clock, part int) {
+		ok := clk.at(t.tokenOf(n), part) != 0
 		for _, a := range s.seen {
-			ok = ok && a.lanes&^t.knownLanes(k, a.cta, a.warp, a.time) == 0
+			ok = ok && a.lanes&^t.knownLanes(clk, a.cta, a.warp, a.time) == 0
 		}
 		if !ok {
-			l.covered[lock] &^= 1 << i
+			l.covered[lock] &^= 1 << part
+		}
+	}
+	for i := range list {
+		hands(&list[i].know.gen, i)
+		for _, v := range h.sc[i] {
+			hands(list[i].know.row(v), scPart(i))
 		}
 	}
 	*s = lockSection{}
@@ -197,7 +223,7 @@ func (h *Hand) alike(o *Hand) bool {
 	}
 	for i := range h.kinds {
 		a, b := &h.kinds[i], &o.kinds[i]
-		if a.scope != b.scope || a.defaulted != b.defaulted || a.relaxed != b.relaxed || a.async != b.async || a.began != b.began || a.link != b.link {
+		if a.scope != b.scope || a.defaulted != b.defaulted || a.relaxed != b.relaxed || a.async != b.async || a.began != b.began || a.link != b.link || !slices.Equal(h.sc[i], o.sc[i]) {
 			return false
 		}
 	}
@@ -235,7 +261,7 @@ func (t *Tracker) guards(ac *access, ev *machine.Event, sh *shadow) *shadow {
 		if g.mask&ev.Mask == 0 {
 			continue
 		}
-		for k := range maxHands {
+		for k := range 2 * maxHands {
 			if l.covered[lock]>>k&1 != 0 && g.know.gen.at(t.tokenOf(section), k) == 0 {
 				l.covered[lock] &^= 1 << k
 			}
