@@ -3,10 +3,20 @@ package machine
 // What a proof by mutual exclusion does with a machine beside running it: it tries in copies what a
 // thread does that does not get a lock, and what it does once it gets it.
 
-// Beside returns a copy that is watched by o alone. The copy follows no values.
-func (m *Machine) Beside(o Observer) *Machine {
-	c := m.Clone()
+// Beside returns a copy in which one CTA alone runs, watched by o alone. The others stay as they
+// are, and are shared: the copy must not be stepped once m has been. The copy follows no values.
+func (m *Machine) Beside(o Observer, index int32) *Machine {
+	one := *m
+	one.ctas, one.running = make([]*cta, len(m.ctas)), []int32{index}
+	one.ctas[index] = m.ctas[index]
+	c := one.Clone()
+	m.owner = one.owner
 	c.cfg.Observer, c.cfg.follower = o, nil
+	for i, t := range m.ctas {
+		if c.ctas[i] == nil {
+			c.ctas[i] = t
+		}
+	}
 	return c
 }
 

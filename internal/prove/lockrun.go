@@ -179,7 +179,7 @@ const maxAlone = 1 << 14
 // the same afterwards, however often it has tried.
 func (d *locking) meets(m *machine.Machine, c machine.Choice) bool {
 	a := &alone{cta: c.CTA}
-	probe := m.Beside(a)
+	probe := m.Beside(a, c.CTA)
 	probe.Step(c)
 	if a.n != 1 || a.ev.Kind != machine.EvAccess || a.ev.Mem != machine.Global || a.ev.Mask&(a.ev.Mask-1) != 0 || a.ev.Whole > 0 || a.ev.Size > 8 || len(d.plan) == maxSections {
 		return false
@@ -206,7 +206,7 @@ func (d *locking) meets(m *machine.Machine, c machine.Choice) bool {
 		return false
 	}
 	a = &alone{cta: c.CTA, word: s.word}
-	vain := m.Beside(a)
+	vain := m.Beside(a, c.CTA)
 	if !vain.Poke(w.addr, w.size, w.held) {
 		return false
 	}
@@ -237,7 +237,7 @@ func (d *locking) meets(m *machine.Machine, c machine.Choice) bool {
 // then comes to memory that others may reach, and of what it does there.
 func (d *locking) gets(of *machine.Machine, cta int32, w *lockWord) (hash uint64, ok bool) {
 	a := &alone{cta: cta, word: w, deaf: true}
-	m := of.Beside(a)
+	m := of.Beside(a, cta)
 	if !m.Poke(w.addr, w.size, w.free) {
 		return 0, false
 	}
