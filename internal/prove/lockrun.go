@@ -10,8 +10,9 @@ import (
 )
 
 // Runs of a proof by mutual exclusion (locks.go). Sections come one after the other: a thread takes
-// a lock when nobody holds one, other than its own CTA. Before it gets it, it tries in vain, as often
-// as it takes to come back to a state: then it has done all that it ever does while it waits.
+// a lock when nobody holds one, other than its own CTA. Before it gets it, it tries in vain, in one run
+// not at all, in another one once, and so on, as often as it takes to come back to a state: then it has
+// done all that it ever does while it waits. The fewer tries, the fewer fences, and the less order.
 
 // A lockWord is a word of global memory that holds one value while the lock is free, and another
 // one while somebody has it.
@@ -39,13 +40,14 @@ type lockRun struct {
 	taken int  // sections begun
 	open  []int
 	gave  *lockWord // in the step at hand
+	most  int       // how often threads try in vain at most
 	vain  bool      // what is tried now is in vain
 	bad   bool
 	buf   []machine.Choice
 }
 
 // maxTries bounds how often a thread tries until it has come back to a state.
-const maxTries = 64
+const maxTries = 12
 
 // maxSections bounds the sections of a launch.
 const maxSections = 1 << 12
@@ -116,11 +118,11 @@ func (r *lockRun) acquires(c machine.Choice) bool {
 		}
 	}
 	w := s.word
-	if v, ok := r.m.Peek(machine.Global, w.addr, int(w.size)); !ok || v != w.free || !r.m.Poke(w.addr, w.size, w.held) {
+	if v, ok := r.m.Peek(machine.Global, w.addr, int(w.size)); !ok || v != w.free || r.most > 0 && !r.m.Poke(w.addr, w.size, w.held) {
 		return false
 	}
-	r.vain = true
-	for range s.tries {
+	r.vain = r.most > 0
+	for range min(s.tries, r.most) {
 		c, ok := goesOn(r.m, c.CTA, r.d.at, r.step)
 		if !ok {
 			break // it waits for the word to change
@@ -129,11 +131,13 @@ func (r *lockRun) acquires(c machine.Choice) bool {
 			return false
 		}
 	}
-	_, _ = goesOn(r.m, c.CTA, r.d.at, r.step)
-	r.vain = false
-	if v, ok := r.m.Peek(machine.Global, w.addr, int(w.size)); !ok || v != w.held || !r.m.Poke(w.addr, w.size, w.free) {
-		return false
+	if r.vain {
+		goesOn(r.m, c.CTA, r.d.at, r.step)
+		if v, ok := r.m.Peek(machine.Global, w.addr, int(w.size)); !ok || v != w.held || !r.m.Poke(w.addr, w.size, w.free) {
+			return false
+		}
 	}
+	r.vain = false
 	c, ok := goesOn(r.m, c.CTA, r.d.at, r.step)
 	if !ok {
 		return false
@@ -185,7 +189,7 @@ func (d *locking) meets(m *machine.Machine, c machine.Choice) bool {
 		return false
 	}
 	lane := bits.TrailingZeros32(a.ev.Mask)
-	w := lockWord{addr: a.ev.Addr[lane], size: a.ev.Size}
+	w := lockWord{addr: a.addr[lane], size: a.ev.Size}
 	var ok, okay bool
 	w.free, ok = m.Peek(machine.Global, w.addr, int(w.size))
 	w.held, okay = probe.Peek(machine.Global, w.addr, int(w.size))
@@ -265,7 +269,7 @@ func (d *locking) gets(of *machine.Machine, cta int32, w *lockWord) (hash uint64
 		}
 	}
 	state, ok := m.StateOf(cta)
-	return maphash.Comparable(hashSeed, [4]uint64{state, a.at, uint64(a.ev.PC), uint64(a.ev.Mask)}), ok && m.Stopped() == nil
+	return maphash.Comparable(hashSeed, [3]uint64{state, uint64(a.ev.PC), uint64(a.ev.Mask)}) ^ maphash.Comparable(hashSeed, a.addr), ok && m.Stopped() == nil
 }
 
 var hashSeed = maphash.MakeSeed()
@@ -277,7 +281,7 @@ type alone struct {
 	word *lockWord
 	n    int
 	ev   machine.Event // the first that others could notice
-	at   uint64        // a hash of its addresses
+	addr [32]uint64    // of an access
 	bad  bool
 	deaf bool
 }
@@ -297,8 +301,11 @@ func (a *alone) Observe(_ *machine.Machine, ev *machine.Event) {
 	if a.n++; a.n == 1 {
 		a.ev = *ev
 		for l := range 32 {
-			if ev.Mask>>l&1 != 0 {
-				a.at = maphash.Comparable(hashSeed, [2]uint64{a.at, ev.Addr[l]})
+			if ev.Kind == machine.EvAccess && ev.Mask>>l&1 != 0 {
+				a.addr[l] = ev.Addr[0] + uint64(l)*uint64(ev.Size)
+				if !ev.Row {
+					a.addr[l] = ev.Addr[l]
+				}
 			}
 		}
 	}

@@ -41,6 +41,7 @@ type locking struct {
 	words []*lockWord
 	// guard has the locks that may guard what is accessed in no other order, by granules of 4 bytes.
 	guard map[uint64][]*lockWord
+	hands map[int]order.Hand // how locks are given
 }
 
 // takers lists the atomic operations by which threads may take locks.
@@ -72,16 +73,28 @@ func byLocks(l *trial.Subject, w *trial.Budget, skip bool, most int64) (p Proof,
 	if !d.sections() || !d.nests() {
 		return p, r, false
 	}
-	hands, ok := d.unordered()
-	if !ok || !d.guards() || !d.decideNothing() {
-		return p, r, false
+	turns := 0
+	for i := range d.plan {
+		turns = max(turns, d.plan[i].tries)
 	}
-	part, ok := d.judge(hands)
-	if !ok {
-		return p, r, false
+	for tries := range turns + 1 {
+		if !d.unordered(tries) {
+			return p, r, false
+		}
 	}
-	p.Take(l, &part)
-	r.Add(&part.Result)
+	for tries := range turns + 1 {
+		if !d.guards(tries) || !d.decideNothing(tries) {
+			return p, r, false
+		}
+	}
+	for tries := range turns + 1 {
+		part, ok := d.judge(tries)
+		if !ok {
+			return p, r, false
+		}
+		p.Take(l, &part)
+		r.Add(&part.Result)
+	}
 	p.Found(l, &r)
 	p.sumsMatter(l)
 	p.concludes()
@@ -135,8 +148,8 @@ func (d *locking) reach(from, to *lockWord, seen map[*lockWord]bool) bool {
 
 // unordered makes a run that finds what is accessed in no order but by locks, and how locks are
 // given.
-func (d *locking) unordered() (hands map[int]order.Hand, ok bool) {
-	r := &lockRun{d: d}
+func (d *locking) unordered(tries int) bool {
+	r := &lockRun{d: d, most: tries}
 	locks := &order.Locks{Op: r.op, Lock: d.lock}
 	mark := func(at machine.Span) {
 		if at.Mem != machine.Global || d.wordAt(at.Addr, at.Len) != nil {
@@ -156,13 +169,15 @@ func (d *locking) unordered() (hands map[int]order.Hand, ok bool) {
 			mark(p.At)
 		}
 	}
-	m := d.l.Part(trial.Observers{rules.NewJudge(c), r}, d.skip, 0, 1)
+	m := d.l.Part(trial.Observers{fewerFences{r, rules.NewJudge(c)}, r}, d.skip, 0, 1)
 	m.ShowCollectives()
 	m.FailPeeks()
 	if !r.follow(m) {
-		return nil, false
+		return false
 	}
-	return locks.Given()
+	hands, ok := locks.Given()
+	d.hands = hands
+	return ok
 }
 
 // commute reports whether two instructions leave the same in each order.
@@ -175,11 +190,11 @@ func (d *locking) commute(p order.Pair) bool {
 func (d *locking) lock(section int) int { return slices.Index(d.words, d.plan[section].word) }
 
 // guards makes a run that finds which lock is held at each access to what locks guard.
-func (d *locking) guards() bool {
+func (d *locking) guards(tries int) bool {
 	if len(d.guard) == 0 {
 		return true
 	}
-	r := &lockRun{d: d}
+	r := &lockRun{d: d, most: tries}
 	m := d.l.Part(trial.Observers{guardFinder{r}, r}, d.skip, 0, 1)
 	m.FailPeeks()
 	return r.follow(m)
@@ -260,8 +275,8 @@ func (d *locking) guardsAny(addr, n uint64) bool {
 
 // decideNothing makes a run in which nobody knows what is in guarded memory, and reports whether that
 // goes to memory alone.
-func (d *locking) decideNothing() bool {
-	r := &lockRun{d: d}
+func (d *locking) decideNothing(tries int) bool {
+	r := &lockRun{d: d, most: tries}
 	m := d.l.Machine(r, nil)
 	m.FailPeeks()
 	u := m.FollowUndefined()
@@ -276,10 +291,10 @@ func (d *locking) decideNothing() bool {
 }
 
 // judge makes the run that is judged.
-func (d *locking) judge(hands map[int]order.Hand) (part Part, ok bool) {
+func (d *locking) judge(tries int) (part Part, ok bool) {
 	l := d.l
-	r := &lockRun{d: d}
-	locks := &order.Locks{Op: r.op, Lock: d.lock, Guards: r.guards, Hands: hands}
+	r := &lockRun{d: d, most: tries}
+	locks := &order.Locks{Op: r.op, Lock: d.lock, Guards: r.guards, Hands: d.hands}
 	c := l.Rules()
 	c.MustOnly, c.Locks = true, locks
 	s := &Watchers{l: l, strong: &strongAccesses{prog: l.Program, settled: map[place]bool{}}}
@@ -297,7 +312,11 @@ func (d *locking) judge(hands map[int]order.Hand) (part Part, ok bool) {
 		c.Strong = s.loads.pair
 	}
 	s.judge = rules.NewJudge(c)
-	m := l.Part(append(s.Observers(), r), d.skip, 0, 1)
+	o := trial.Observers{fewerFences{r, s.judge}, s.Prover, s.strong, r}
+	if s.loads != nil {
+		o = append(o, s.loads)
+	}
+	m := l.Part(o, d.skip, 0, 1)
 	m.ShowCollectives()
 	m.FailPeeks()
 	if !r.follow(m) || d.w.Over() != "" {
@@ -322,6 +341,19 @@ func (d *locking) judge(hands map[int]order.Hand) (part Part, ok bool) {
 	part.addresses, part.contents = s.Addresses, true
 	part.equalStores(l.Program, s.judge.Order.Conflicts(), nil, d.skip)
 	return part, true
+}
+
+// fewerFences hides from a judge the fences of those who try in vain: others may not have tried.
+type fewerFences struct {
+	r     *lockRun
+	judge *rules.Judge
+}
+
+// Observe makes a fewerFences a machine.Observer.
+func (f fewerFences) Observe(m *machine.Machine, ev *machine.Event) {
+	if ev.Kind != machine.EvFence || !f.r.vain {
+		f.judge.Observe(m, ev)
+	}
 }
 
 // guarding reports whether a lock guards anything.
