@@ -4,5 +4,5 @@ import "muster/internal/trial"
 
 // ByLocks is byLocks.
 func ByLocks(l *trial.Subject, w *trial.Budget) (Proof, trial.Result, bool) {
-	return byLocks(l, w, false, 1<<20)
+	return byLocks(l, w, 1, false, 1<<20)
 }

@@ -36,14 +36,19 @@ type lockSection struct {
 type lockRun struct {
 	d     *locking
 	m     *machine.Machine
-	first bool // nothing is known yet
-	taken int  // sections begun
+	first bool          // nothing is known yet
+	front int32         // the CTA that takes a lock first, if it can; -1: any
+	taken int           // sections begun
+	begun map[int32]int // of each CTA
 	open  []int
 	gave  *lockWord // in the step at hand
-	most  int       // how often threads try in vain at most
-	vain  bool      // what is tried now is in vain
-	bad   bool
-	buf   []machine.Choice
+	given int       // the section
+	// leaves, if set, is called at the end of each section.
+	leaves func(section int)
+	most   int  // how often threads try in vain at most
+	vain   bool // what is tried now is in vain
+	bad    bool
+	buf    []machine.Choice
 }
 
 // maxTries bounds how often a thread tries until it has come back to a state.
@@ -77,6 +82,9 @@ func (r *lockRun) follow(m *machine.Machine) bool {
 			continue
 		}
 		c := r.buf[0]
+		if i := slices.IndexFunc(r.buf, func(c machine.Choice) bool { return c.CTA == r.front }); i >= 0 && r.taken == 0 {
+			c = r.buf[i]
+		}
 		if n := len(r.open); n > 0 {
 			cta := r.d.plan[r.open[n-1]].cta
 			i := slices.IndexFunc(r.buf, func(c machine.Choice) bool { return c.CTA == cta })
@@ -98,7 +106,9 @@ func (r *lockRun) step(c machine.Choice) {
 	r.m.Step(c)
 	if w := r.gave; w != nil {
 		v, ok := r.m.Peek(machine.Global, w.addr, int(w.size))
-		r.bad = r.bad || !ok || v != w.free
+		if r.bad = r.bad || !ok || v != w.free; r.leaves != nil && !r.bad {
+			r.leaves(r.given)
+		}
 	}
 }
 
@@ -108,10 +118,11 @@ func (r *lockRun) acquires(c machine.Choice) bool {
 	if r.first && !r.d.meets(r.m, c) {
 		return false
 	}
-	if r.taken == len(r.d.plan) || r.d.plan[r.taken].cta != c.CTA {
+	next := r.next(c.CTA)
+	if next < 0 || r.taken == 0 && r.front >= 0 && r.front != c.CTA {
 		return false
 	}
-	s := &r.d.plan[r.taken]
+	s := &r.d.plan[next]
 	if r.first {
 		for _, n := range r.open {
 			s.inside = append(s.inside, r.d.plan[n].word)
@@ -146,6 +157,14 @@ func (r *lockRun) acquires(c machine.Choice) bool {
 	r.step(c)
 	v, ok := r.m.Peek(machine.Global, w.addr, int(w.size))
 	return ok && v == w.held && r.taken == n+1
+}
+
+// next returns the section that a CTA begins next; -1: none is known.
+func (r *lockRun) next(cta int32) int {
+	if of := r.d.of[cta]; r.begun[cta] < len(of) {
+		return of[r.begun[cta]]
+	}
+	return -1
 }
 
 // goesOn has a CTA do all that it does before some instructions, and returns a choice for one of
@@ -233,6 +252,7 @@ func (d *locking) meets(m *machine.Machine, c machine.Choice) bool {
 		vain.Step(next)
 	}
 	s.tries++
+	d.of[s.cta] = append(d.of[s.cta], len(d.plan))
 	d.plan = append(d.plan, s)
 	return true
 }
@@ -350,11 +370,12 @@ func (r *lockRun) op(ev *machine.Event, lane int) (order.LockOp, int) {
 			holder = n
 		}
 	}
+	next := r.next(ev.CTA)
 	switch {
 	case r.d.at[ev.PC] && r.vain, ev.Access&machine.Write == 0 && r.d.polls[ev.PC] != nil:
 		return order.LockTried, 0
-	case r.d.at[ev.PC] && holder < 0 && r.taken < len(r.d.plan) && r.d.plan[r.taken].is(ev, lane) && r.d.plan[r.taken].word == w:
-		return order.LockTaken, r.taken
+	case r.d.at[ev.PC] && holder < 0 && next >= 0 && r.d.plan[next].is(ev, lane) && r.d.plan[next].word == w:
+		return order.LockTaken, next
 	case !r.d.at[ev.PC] && ev.Access&machine.Write != 0 && holder >= 0 && r.d.plan[holder].is(ev, lane):
 		return order.LockGiven, holder
 	}
@@ -407,8 +428,10 @@ func (r *lockRun) access(ev *machine.Event, lane int) {
 		r.bad = true
 	case op == order.LockTaken:
 		r.open = append(r.open, n)
+		r.begun[ev.CTA]++
 		r.taken++
 	case op == order.LockGiven:
+		r.given = n
 		r.open = slices.DeleteFunc(r.open, func(o int) bool { return o == n })
 		r.gave = w
 	case op == order.NoLock:

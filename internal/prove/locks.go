@@ -7,6 +7,7 @@ import (
 	"muster/internal/confluence"
 	"muster/internal/machine"
 	"muster/internal/order"
+	"muster/internal/parallel"
 	"muster/internal/rules"
 	"muster/internal/trial"
 	"muster/ptx"
@@ -38,10 +39,13 @@ type locking struct {
 	most  int64                   // warp instructions of a run
 	skip  bool
 	plan  []lockSection
+	of    map[int32][]int // sections by CTA
 	words []*lockWord
 	// guard has the locks that may guard what is accessed in no other order, by granules of 4 bytes.
 	guard map[uint64][]*lockWord
 	hands map[int]order.Hand // how locks are given
+	// set has the guarded granules that hold the same after each section, if that is known.
+	set map[uint64]uint64
 }
 
 // takers lists the atomic operations by which threads may take locks.
@@ -58,8 +62,8 @@ func takers(p *machine.Program) map[int32]bool {
 }
 
 // byLocks tries to decide every schedule of a launch whose threads hold locks.
-func byLocks(l *trial.Subject, w *trial.Budget, skip bool, most int64) (p Proof, r trial.Result, ok bool) {
-	d := &locking{l: l, w: w, at: takers(l.Program), polls: l.Program.Polls(), most: most, skip: skip, guard: map[uint64][]*lockWord{}}
+func byLocks(l *trial.Subject, w *trial.Budget, jobs int, skip bool, most int64) (p Proof, r trial.Result, ok bool) {
+	d := &locking{l: l, w: w, at: takers(l.Program), polls: l.Program.Polls(), most: most, skip: skip, of: map[int32][]int{}, guard: map[uint64][]*lockWord{}}
 	if len(d.at) == 0 || !d.alone() {
 		return p, r, false
 	}
@@ -73,33 +77,118 @@ func byLocks(l *trial.Subject, w *trial.Budget, skip bool, most int64) (p Proof,
 	if !d.sections() || !d.nests() {
 		return p, r, false
 	}
-	turns := 0
-	for i := range d.plan {
-		turns = max(turns, d.plan[i].tries)
+	runs, ok := d.follows(jobs)
+	if !ok {
+		return p, r, false
 	}
-	for tries := range turns + 1 {
-		if !d.unordered(tries) {
+	parts, fine := make([]Part, len(runs)), make([]bool, len(runs))
+	parallel.Each(jobs, len(runs), func(i int) { parts[i], fine[i] = d.judge(runs[i]) })
+	for i := range parts {
+		if !fine[i] {
 			return p, r, false
 		}
-	}
-	for tries := range turns + 1 {
-		if !d.guards(tries) || !d.decideNothing(tries) {
-			return p, r, false
-		}
-	}
-	for tries := range turns + 1 {
-		part, ok := d.judge(tries)
-		if !ok {
-			return p, r, false
-		}
-		p.Take(l, &part)
-		r.Add(&part.Result)
+		p.Take(l, &parts[i])
+		r.Add(&parts[i].Result)
 	}
 	p.Found(l, &r)
 	p.sumsMatter(l)
 	p.concludes()
 	p.Contents, p.Tickets = true, true // what is handed on depends on the schedule
 	return p, r, p.Holds && len(r.Findings) == 0
+}
+
+// A lockOrder is a run: which CTA comes first, -1 for any, and how often threads try in vain at most.
+type lockOrder struct {
+	front int32
+	tries int
+}
+
+// run prepares a run.
+func (d *locking) run(o lockOrder) *lockRun {
+	return &lockRun{d: d, front: o.front, most: o.tries, begun: map[int32]int{}}
+}
+
+// maxFronts bounds how many CTAs are tried as the first one.
+const maxFronts = 160
+
+// follows lists the runs that show what each thread does, and reports whether what is handed on
+// decides nothing in them.
+func (d *locking) follows(jobs int) (runs []lockOrder, ok bool) {
+	most := 0
+	for i := range d.plan {
+		most = max(most, d.plan[i].tries)
+	}
+	for tries := range most + 1 {
+		runs = append(runs, lockOrder{-1, tries})
+	}
+	if !d.seen(runs) {
+		return nil, false
+	}
+	if d.decideNothing(jobs, runs) {
+		return runs, true
+	}
+	// What decides may be who comes first: some words are set by the first one, to what all others
+	// leave there.
+	if len(d.of) > maxFronts || !d.oneEach() || !d.setOnce(runs[0]) {
+		return nil, false
+	}
+	var fronts []lockOrder
+	for _, cta := range slices.Sorted(maps.Keys(d.of)) {
+		fronts = append(fronts, lockOrder{cta, 0}, lockOrder{cta, most})
+	}
+	runs = append(runs, fronts...)
+	return runs, d.seen(fronts) && d.seen(runs) && d.setOnce(runs[0]) && d.decideNothing(jobs, runs)
+}
+
+// seen makes the runs that show what is accessed in no order but by locks, and by which.
+func (d *locking) seen(runs []lockOrder) bool {
+	for _, o := range runs {
+		if !d.unordered(o) {
+			return false
+		}
+	}
+	for _, o := range runs {
+		if !d.guards(o) {
+			return false
+		}
+	}
+	return true
+}
+
+// oneEach reports whether each CTA takes one lock alone.
+func (d *locking) oneEach() bool {
+	for _, of := range d.of {
+		if slices.ContainsFunc(of, func(i int) bool { return d.plan[i].word != d.plan[of[0]].word }) {
+			return false
+		}
+	}
+	return true
+}
+
+// setOnce makes a run that finds the words which hold the same at the end of each section. Whoever
+// comes to such a word finds what was there at first, if nobody had the lock before, or else
+// that.
+func (d *locking) setOnce(o lockOrder) bool {
+	r := d.run(o)
+	d.set = map[uint64]uint64{}
+	varies := map[uint64]bool{}
+	r.leaves = func(n int) {
+		for g, list := range d.guard {
+			if len(list) == 0 || list[0] != d.plan[n].word || varies[g] {
+				continue
+			}
+			v, ok := r.m.Peek(machine.Global, 4*g, 4)
+			if old, is := d.set[g]; !ok || is && old != v {
+				varies[g] = true
+				delete(d.set, g)
+				continue
+			}
+			d.set[g] = v
+		}
+	}
+	m := d.l.Part(r, d.skip, 0, 1)
+	m.FailPeeks()
+	return r.follow(m) && len(d.set) > 0
 }
 
 // alone reports whether CTAs may wait for each other by locks alone, as far as the launch says.
@@ -111,7 +200,8 @@ func (d *locking) alone() bool {
 
 // sections makes a first run, which finds the sections.
 func (d *locking) sections() bool {
-	r := &lockRun{d: d, first: true}
+	r := d.run(lockOrder{front: -1})
+	r.first = true
 	m := d.l.Part(r, d.skip, 0, 1)
 	m.FailPeeks()
 	return r.follow(m) && len(d.plan) > 0
@@ -148,8 +238,8 @@ func (d *locking) reach(from, to *lockWord, seen map[*lockWord]bool) bool {
 
 // unordered makes a run that finds what is accessed in no order but by locks, and how locks are
 // given.
-func (d *locking) unordered(tries int) bool {
-	r := &lockRun{d: d, most: tries}
+func (d *locking) unordered(o lockOrder) bool {
+	r := d.run(o)
 	locks := &order.Locks{Op: r.op, Lock: d.lock}
 	mark := func(at machine.Span) {
 		if at.Mem != machine.Global || d.wordAt(at.Addr, at.Len) != nil {
@@ -190,11 +280,11 @@ func (d *locking) commute(p order.Pair) bool {
 func (d *locking) lock(section int) int { return slices.Index(d.words, d.plan[section].word) }
 
 // guards makes a run that finds which lock is held at each access to what locks guard.
-func (d *locking) guards(tries int) bool {
+func (d *locking) guards(o lockOrder) bool {
 	if len(d.guard) == 0 {
 		return true
 	}
-	r := &lockRun{d: d, most: tries}
+	r := d.run(o)
 	m := d.l.Part(trial.Observers{guardFinder{r}, r}, d.skip, 0, 1)
 	m.FailPeeks()
 	return r.follow(m)
@@ -273,14 +363,26 @@ func (d *locking) guardsAny(addr, n uint64) bool {
 	return false
 }
 
-// decideNothing makes a run in which nobody knows what is in guarded memory, and reports whether that
-// goes to memory alone.
-func (d *locking) decideNothing(tries int) bool {
-	r := &lockRun{d: d, most: tries}
+// decideNothing makes runs in which nobody knows what is in guarded memory, but for what is set once,
+// and reports whether that goes to memory alone.
+func (d *locking) decideNothing(jobs int, runs []lockOrder) bool {
+	fine := make([]bool, len(runs))
+	parallel.Each(jobs, len(runs), func(i int) { fine[i] = d.onlyStored(runs[i]) })
+	return !slices.Contains(fine, false)
+}
+
+func (d *locking) onlyStored(o lockOrder) bool {
+	r := d.run(o)
 	m := d.l.Machine(r, nil)
 	m.FailPeeks()
 	u := m.FollowUndefined()
-	u.FollowHanded(d.guardsAny)
+	u.FollowHanded(func(addr, n uint64) bool { return d.guardsAny(addr, n) && !d.known(addr, n) })
+	r.leaves = func(n int) {
+		for g, want := range d.set {
+			v, ok := r.m.Peek(machine.Global, 4*g, 4)
+			r.bad = r.bad || d.guard[g][0] == d.plan[n].word && (!ok || v != want)
+		}
+	}
 	if !r.follow(m) {
 		return false
 	}
@@ -290,10 +392,20 @@ func (d *locking) decideNothing(tries int) bool {
 	})
 }
 
+// known reports whether all of n bytes are set once.
+func (d *locking) known(addr, n uint64) bool {
+	for g := addr / 4; g <= (addr+n-1)/4; g++ {
+		if _, is := d.set[g]; !is {
+			return false
+		}
+	}
+	return true
+}
+
 // judge makes the run that is judged.
-func (d *locking) judge(tries int) (part Part, ok bool) {
+func (d *locking) judge(o lockOrder) (part Part, ok bool) {
 	l := d.l
-	r := &lockRun{d: d, most: tries}
+	r := d.run(o)
 	locks := &order.Locks{Op: r.op, Lock: d.lock, Guards: r.guards, Hands: d.hands}
 	c := l.Rules()
 	c.MustOnly, c.Locks = true, locks
@@ -312,11 +424,11 @@ func (d *locking) judge(tries int) (part Part, ok bool) {
 		c.Strong = s.loads.pair
 	}
 	s.judge = rules.NewJudge(c)
-	o := trial.Observers{fewerFences{r, s.judge}, s.Prover, s.strong, r}
+	watch := trial.Observers{fewerFences{r, s.judge}, s.Prover, s.strong, r}
 	if s.loads != nil {
-		o = append(o, s.loads)
+		watch = append(watch, s.loads)
 	}
-	m := l.Part(o, d.skip, 0, 1)
+	m := l.Part(watch, d.skip, 0, 1)
 	m.ShowCollectives()
 	m.FailPeeks()
 	if !r.follow(m) || d.w.Over() != "" {

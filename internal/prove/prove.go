@@ -84,7 +84,7 @@ func Try(l *trial.Subject, w *trial.Budget, jobs int, skip bool) (Proof, trial.R
 		}
 	}
 	if !l.Hands {
-		if q, s, ok := byLocks(l, w, skip, max(8*r.Instrs, longOrder)); ok {
+		if q, s, ok := byLocks(l, w, jobs, skip, max(8*r.Instrs, longOrder)); ok {
 			return q, s
 		}
 	}
