@@ -364,7 +364,7 @@ func (d *drawing) judge(c *class, order []drawKey) (part Part, ok bool) {
 	l, w := d.l, d.w
 	n := newDrawCount(d, c)
 	s := watch(l, nil, n.configure)
-	s.strong.settled = &d.word // drawCount watches it
+	s.strong.settled = map[place]bool{d.word: true} // drawCount watches it
 	m := l.Part(slices.Concat(trial.Observers{drawNow{n}}, s.Observers(), trial.Observers{n}), d.skip, 0, 1)
 	m.ShowCollectives()
 	m.FailPeeks()

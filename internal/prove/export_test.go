@@ -26,3 +26,8 @@ func ByOrders(l *trial.Subject, w *trial.Budget) (Proof, trial.Result, bool) {
 
 // Drawings lists the additions whose results a proof by one run follows.
 func Drawings(l *trial.Subject) int { return len(drawings(l.Program)) }
+
+// ByLocks is byLocks.
+func ByLocks(l *trial.Subject, w *trial.Budget) (Proof, trial.Result, bool) {
+	return byLocks(l, w, 1, false, 1<<20)
+}

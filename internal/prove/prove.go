@@ -86,6 +86,11 @@ func Try(l *trial.Subject, w *trial.Budget, jobs int, skip bool) (Proof, trial.R
 			return q, s
 		}
 	}
+	if !l.Hands {
+		if q, s, ok := byLocks(l, w, jobs, skip, max(8*r.Instrs, longOrder)); ok {
+			return q, s
+		}
+	}
 	if q, s, ok := byClasses(l, w, jobs, skip, max(8*r.Instrs, longOrder)); ok {
 		return q, s
 	}
