@@ -420,7 +420,7 @@ func (d *locking) judge(o lockOrder) (part Part, ok bool) {
 		s.strong.settled[place{machine.Global, 4 * g}] = true
 	}
 	if pcs := loads(l.Program); len(pcs) > 0 {
-		s.loads = &loadedWords{pcs: pcs, read: map[place]int32{}, open: map[place]bool{}}
+		s.loads = newLoadedWords(l.Program, pcs)
 		c.Strong = s.loads.pair
 	}
 	s.judge = rules.NewJudge(c)

@@ -373,7 +373,7 @@ func watch(l *trial.Subject, known map[int32]bool, more func(*rules.Config)) *Wa
 	}
 	s := &Watchers{l: l, known: known, Prover: prover, strong: &strongAccesses{prog: l.Program, polls: polls}}
 	if pcs := loads(l.Program); len(pcs) > 0 {
-		s.loads = &loadedWords{prog: l.Program, pcs: pcs, read: map[place]int32{}, open: map[place]bool{}}
+		s.loads = newLoadedWords(l.Program, pcs)
 		c.Strong = s.loads.pair
 	}
 	if len(polls) > 0 { // what is handed on by a word is written by several, one after the other
