@@ -185,6 +185,8 @@ type merged struct {
 	inherits string
 	// pairs are the pairs of instructions that are in order, if they were counted.
 	pairs *report.Decided
+	// unsettled are loads, as prove.Proof.Unsettled.
+	unsettled []int32
 	// overtaken is an execution in which a load returns an overwritten value (lastblock.go).
 	overtaken *executions.Found
 	// columns is what a launch takes of where tcgen05.alloc finds columns.
@@ -271,6 +273,7 @@ func (c *checking) proves() bool {
 		c.shown = r
 	}
 	c.sums(&p)
+	c.unsettled = p.Unsettled
 	c.joint, c.summed, c.orders, c.grants = p.Joint, p.Sums, p.Orders, p.Grants > 0
 	c.ticket = p.Tickets
 	return r.Err == nil && p.Holds && len(r.Findings) == 0 && !unknown

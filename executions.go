@@ -80,6 +80,9 @@ func inDoubt(gap string) bool { return strings.HasPrefix(gap, doubtful) }
 // n!. What is right so is right.
 func (c *checking) everyExecution() *executions.Result {
 	o := executions.Options{Schedules: executionsEach * c.explore.Schedules, Steps: c.explore.Steps, Begin: c.explore.Prepare, Final: c.explore.Final}
+	if c.coverage.Complete { // they are not too many
+		o.Interleavings = 2*c.coverage.Schedules + 2*c.coverage.Left + 100
+	}
 	if c.subject.Program.FencesSC() {
 		o.WeakFences = true
 		r := executions.Explore(c.budget, c.subject, o)

@@ -11,7 +11,8 @@ import (
 	"muster/ptx"
 )
 
-// The last block of CUDA's sample threadFenceReduction. Each CTA writes its part, executes a
+// The last block, as the CUDA Programming Guide has it in its section on memory fence functions
+// (sum, with a volatile result). Each CTA writes its part, executes a
 // fence, and draws a ticket; the one with the last ticket reads all parts by volatile loads. No
 // fence stands behind the ticket, so that it begins no acquire pattern (ISA 8.8), and by the letter
 // the loads may return what was there before (8.9.5, 8.10). On cards they do not: a thread goes on
@@ -22,7 +23,7 @@ import (
 
 // contestedText is what a finding says of it.
 const contestedText = "contested: the atomic operation at %s has no fence behind it, and so begins no acquire pattern (ISA 8.8): by the letter the load may return what was overwritten (8.10). " +
-	"CUDA's sample threadFenceReduction is written so, on cards the ticket is back before the load is issued, and we know of no failure on one"
+	"The sum in the CUDA Programming Guide's section on memory fence functions is written so, on cards the ticket is back before the load is issued, and we know of no failure on one"
 
 // An unfenced is a launch that lacks a fence behind its tickets, and nothing else.
 type unfenced struct {
@@ -39,7 +40,7 @@ func (c *checking) lastBlock() bool {
 		return false
 	}
 	w := c.subject.Budget(c.subject.Within(c.ctx, 2))
-	u := c.unfenced(w)
+	u := c.unfenced(w, c.unsettled)
 	if u == nil {
 		return false
 	}
@@ -73,7 +74,8 @@ func (c *checking) contests() {
 	if c.o.Mode != OnlySchedules || len(list) == 0 {
 		return
 	}
-	if u := c.unfenced(c.budget); u != nil {
+	p, _ := prove.Try(c.subject, c.budget, c.o.Jobs, c.skip)
+	if u := c.unfenced(c.budget, p.Unsettled); u != nil {
 		for _, f := range list {
 			u.contests(f)
 		}
@@ -82,16 +84,12 @@ func (c *checking) contests() {
 
 // unfenced looks for volatile loads of which nothing but a fence behind the tickets would settle
 // what they return, and proves the launch with these fences.
-func (c *checking) unfenced(w *trial.Budget) *unfenced {
-	if c.handing != nil || len(c.sources) != 1 || c.subject.Highest || len(c.sizes) > 0 {
+func (c *checking) unfenced(w *trial.Budget, loads []int32) *unfenced {
+	if len(loads) == 0 || c.handing != nil || len(c.sources) != 1 || c.subject.Highest || len(c.sizes) > 0 {
 		return nil
 	}
 	tickets := c.relaxedTickets()
-	if len(tickets) == 0 {
-		return nil
-	}
-	loads := prove.Unsettled(c.subject, w, c.o.Jobs, c.skip)
-	if len(loads) == 0 || slices.ContainsFunc(loads, func(pc int32) bool { return c.subject.Program.Inst(pc).Sem() != ptx.Volatile }) {
+	if len(tickets) == 0 || slices.ContainsFunc(loads, func(pc int32) bool { return c.subject.Program.Inst(pc).Sem() != ptx.Volatile }) {
 		return nil
 	}
 	fenced, err := c.withFences(tickets)

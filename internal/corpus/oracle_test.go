@@ -514,6 +514,73 @@ func (w *writer) registers() {
 	}
 }
 
+// A scope gives the registers that blocks declare names of their own: they hide those of the same
+// names outside.
+type scope map[ptx.Name]ptx.Name
+
+func (s scope) inner(b *ptx.Block, n int) scope {
+	in := maps.Clone(s)
+	if in == nil {
+		in = scope{}
+	}
+	for _, st := range b.Stmts {
+		if v, ok := st.(*ptx.Var); ok && v.Space == "reg" {
+			own := func(name string) { in[ptx.Name(name)] = ptx.Name(fmt.Sprintf("%s in block %d", name, n)) }
+			if own(v.Name); v.Count > 0 {
+				for i := range v.Count {
+					own(fmt.Sprint(v.Name, i))
+				}
+			}
+		}
+	}
+	return in
+}
+
+func (s scope) rename(in *ptx.Inst) *ptx.Inst {
+	if len(s) == 0 {
+		return in
+	}
+	out := *in
+	out.Operands = nil
+	for _, x := range in.Operands {
+		out.Operands = append(out.Operands, s.operand(x))
+	}
+	if own, ok := s[ptx.Name(reg(in))]; ok {
+		g := *in.Guard
+		g.Reg, out.Guard = string(own), &g
+	}
+	return &out
+}
+
+func reg(in *ptx.Inst) string {
+	if in.Guard == nil {
+		return ""
+	}
+	return in.Guard.Reg
+}
+
+func (s scope) operand(x ptx.Operand) ptx.Operand {
+	switch x := x.(type) {
+	case ptx.Name:
+		if own, ok := s[x]; ok {
+			return own
+		}
+	case *ptx.Not:
+		return &ptx.Not{X: s.operand(x.X)}
+	case *ptx.Mem:
+		m := *x
+		m.Base = s.operand(x.Base)
+		return &m
+	case *ptx.Vector:
+		v := &ptx.Vector{}
+		for _, e := range x.Elems {
+			v.Elems = append(v.Elems, s.operand(e))
+		}
+		return v
+	}
+	return x
+}
+
 // test writes a launch as a test of package flow.
 // It reports whether an access out of bounds may be a loop of too many turns.
 func test(mod *ptx.Module, k *Kernel, f *launch.File, s Size) (*flow.Test, bool, error) {
@@ -549,12 +616,14 @@ func test(mod *ptx.Module, k *Kernel, f *launch.File, s Size) (*flow.Test, bool,
 	}
 	var body []ptx.Stmt
 	labels := map[string]int{}
-	var flat func(list []ptx.Stmt)
-	flat = func(list []ptx.Stmt) {
+	blocks := 0
+	var flat func(list []ptx.Stmt, own scope)
+	flat = func(list []ptx.Stmt, own scope) {
 		for _, st := range list {
 			switch st := st.(type) {
 			case *ptx.Block:
-				flat(st.Stmts)
+				blocks++
+				flat(st.Stmts, own.inner(st, blocks))
 			case *ptx.Label:
 				labels[st.Name] = len(body)
 			case *ptx.Var:
@@ -567,11 +636,11 @@ func test(mod *ptx.Module, k *Kernel, f *launch.File, s Size) (*flow.Test, bool,
 					in.each += (4*n + 3) / 4 * 4
 				}
 			case *ptx.Inst:
-				body = append(body, st)
+				body = append(body, own.rename(st))
 			}
 		}
 	}
-	flat(fn.Body.Stmts)
+	flat(fn.Body.Stmts, nil)
 	x.Words = (in.global + s.Grid*in.each) / 4
 	for cta := range s.Grid {
 		for tid := range s.Block {

@@ -24,6 +24,9 @@ type Options struct {
 	// WeakFences takes each fence.sc for a fence.acq_rel: more executions, and no orders of
 	// fences. It ends with the first thing that is not right.
 	WeakFences bool
+	// Interleavings is how many may run, where executions are sampled, to know what they leave in
+	// memory.
+	Interleavings int
 	// Begin, if set, prepares the machine of each run.
 	Begin func(*machine.Machine)
 	// Final, if set, is called with the machine of each run that comes to its end.
@@ -49,6 +52,8 @@ type Result struct {
 	// known.
 	Sampled int
 	Doubts  []Found
+	// Finals is how many memories interleavings leave, where these were explored by themselves.
+	Finals int
 }
 
 // An explorer explores one launch.
@@ -165,9 +170,8 @@ func newExplorer(l *trial.Subject, o Options) *explorer {
 // Explore explores the executions of a launch.
 func Explore(w *trial.Budget, l *trial.Subject, o Options) *Result {
 	x := newExplorer(l, o)
-	l = l.Executing()
 	over, why := w.Stop()
-	space := x.space(l, over)
+	space := x.space(l.Executing(), over)
 	limits := explore.Limits{Schedules: o.Schedules, Steps: o.Steps, Length: maxLength}
 	x.Coverage = explore.NewSearch(space, limits).Run(func() bool { return over() || o.WeakFences && !x.Right() })
 	if reason := why(); reason != "" {
@@ -178,7 +182,7 @@ func Explore(w *trial.Budget, l *trial.Subject, o Options) *Result {
 		x.settle(true)
 	case o.WeakFences: // some of these are no executions
 	case explore.Spent(x.Coverage.Why):
-		x.sample(space, limits, over)
+		x.sample(l, space, limits, over)
 	}
 	slices.Sort(x.Loose)
 	return &x.Result

@@ -8,7 +8,7 @@ import (
 
 // Where there are more executions than the budget has room for, some are sampled. An error of one of
 // them is an error. That an execution leaves what no interleaving leaves is known only if all
-// interleavings are: it is in doubt.
+// interleavings are (finals.go): else it is in doubt.
 
 // sampledOf is how many executions are explored for each that is sampled.
 const sampledOf = 10
@@ -18,24 +18,24 @@ const sampledOf = 10
 func Sample(w *trial.Budget, l *trial.Subject, o Options) *Result {
 	x := newExplorer(l, o)
 	over, _ := w.Stop()
-	x.sample(x.space(l.Executing(), over), explore.Limits{Schedules: o.Schedules, Steps: o.Steps, Length: maxLength}, over)
+	x.sample(l, x.space(l.Executing(), over), explore.Limits{Schedules: o.Schedules, Steps: o.Steps, Length: maxLength}, over)
 	return &x.Result
 }
 
 // sample samples executions of a space.
-func (x *explorer) sample(space *explore.Space, l explore.Limits, over func() bool) {
+func (x *explorer) sample(l *trial.Subject, space *explore.Space, most explore.Limits, over func() bool) {
 	steps := int64(0)
-	for seed := range uint64(max(l.Schedules/sampledOf, 1)) {
-		if over() || l.Steps > 0 && steps >= l.Steps/sampledOf {
+	for seed := range uint64(max(most.Schedules/sampledOf, 1)) {
+		if over() || most.Steps > 0 && steps >= most.Steps/sampledOf {
 			break
 		}
-		n, ok := space.Stroll(seed, l.Length)
+		n, ok := space.Stroll(seed, most.Length)
 		if steps += int64(n); ok {
 			x.Sampled++
 		}
 	}
 	x.stale = fewest(x.stale)
-	x.settle(false)
+	x.settle(len(x.stale) > 0 && x.o.Interleavings > 0 && x.interleavings(l, over))
 }
 
 // fewest keeps of executions that leave the same memory the one with the fewest accesses that take

@@ -81,28 +81,33 @@ const (
 	leaves = "st.global.u32 [%m], %v;"
 	traps  = "setp.ne.u32 %p, %v, 0; @%p bra mine; trap;"
 	ticket = "atom.relaxed.gpu.global.add.u32 %f, [%m+4], 1;"
+	number = ticket + " setp.ge.u32 %p, %f, 12; @%p trap;"
 )
 
 // TestSampled explores chains with far more executions than the budget has room for, where what
 // is wrong needs an old value at the beginning, which is the last that the search changes. An
-// error of a sampled execution is found; one that leaves a memory which no interleaving left that
-// ran is in doubt. With fences nothing of it is found. What is found shows again.
+// error of a sampled execution is found; so is one that leaves a memory which no interleaving leaves
+// where all of these are run, else it is in doubt. With fences nothing of it is found. What is
+// found shows again.
 func TestSampled(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		chain chain
 		found string
 		doubt bool
+		plain int // interleavings that may be run
 	}{
-		{"left", chain{ctas: 20, use: leaves}, "", true},
-		{"trap", chain{ctas: 20, use: traps}, "trap", false},
-		{"tickets", chain{ctas: 12, use: leaves, noise: ticket}, "", true},
-		{"tickets, trap", chain{ctas: 12, use: traps, noise: ticket}, "trap", false},
-		{"fenced", chain{ctas: 12, use: leaves, noise: ticket, fence: "fence.acq_rel.gpu;"}, "", false},
+		{"left", chain{ctas: 20, use: leaves}, "stale-value", false, 100},
+		{"left, too few", chain{ctas: 20, use: leaves}, "", true, 0},
+		{"trap", chain{ctas: 20, use: traps}, "trap", false, 100},
+		{"tickets", chain{ctas: 12, use: leaves, noise: ticket}, "stale-value", false, 100},
+		{"numbers", chain{ctas: 12, use: leaves, noise: number}, "", true, 100},
+		{"tickets, trap", chain{ctas: 12, use: traps, noise: ticket}, "trap", false, 100},
+		{"fenced", chain{ctas: 12, use: leaves, noise: ticket, fence: "fence.acq_rel.gpu;"}, "", false, 100},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			l := c.chain.subject(t)
-			r := explored(l, executions.Options{Schedules: 300})
+			r := explored(l, executions.Options{Schedules: 300, Interleavings: c.plain})
 			if r.Coverage.Complete || !explore.Spent(r.Coverage.Why) || r.Sampled < 20 {
 				t.Fatalf("it is explored, or not sampled: %+v, %d", r.Coverage, r.Sampled)
 			}

@@ -52,6 +52,9 @@ type Proof struct {
 	// Tickets: lanes draw numbers that decide where each stores something. Which lane stores
 	// where, and so what memory holds in the end, depends on the schedule.
 	Tickets bool
+	// Unsettled are strong loads whose values may depend on the schedule, where a proof by the
+	// classes of orders lacks nothing else.
+	Unsettled []int32
 	// refuted: a run has an error, so that no proof holds.
 	refuted bool
 	// Grants is how many runs it is by, one for each list of clusters that a cluster may get
@@ -93,6 +96,8 @@ func Try(l *trial.Subject, w *trial.Budget, jobs int, skip bool) (Proof, trial.R
 	}
 	if q, s, ok := byClasses(l, w, jobs, skip, max(8*r.Instrs, longOrder)); ok {
 		return q, s
+	} else {
+		p.Unsettled = unsettledIn(&q, &s)
 	}
 	if !l.Hands {
 		if q, s, ok := byTickets(l, w, jobs, skip, max(8*r.Instrs, longOrder)); ok {

@@ -12,11 +12,10 @@ func Tickets(l *trial.Subject) (list []int32) {
 	return list
 }
 
-// Unsettled tries the proof by the classes of orders in which numbers are drawn, and lists the
-// strong loads whose values may depend on the schedule, if that is all that it lacks: what else
-// the runs access is in order in all schedules in which these loads give what they gave.
-func Unsettled(l *trial.Subject, w *trial.Budget, jobs int, skip bool) (list []int32) {
-	p, r, _ := byClasses(l, w, jobs, skip, longOrder)
+// unsettledIn lists the strong loads whose values may depend on the schedule, if that is all that
+// a proof by classes lacks: what else its runs access is in order in all schedules in which these
+// loads give what they gave.
+func unsettledIn(p *Proof, r *trial.Result) (list []int32) {
 	if len(r.Findings) > 0 {
 		return nil
 	}

@@ -31,6 +31,11 @@ fence (volatile is .relaxed with .sys scope, ISA 8.4.2), an acquire without its 
 threads that each write one word and then read another's, which only fence.sc
 between the two accesses in each of them makes come out as expected.
 
+One case is a warning, since it is contested: the last block as the CUDA Programming Guide
+has it (memory fence functions), which draws a ticket by an atomic operation without a fence
+behind it, and then reads what the others wrote by volatile loads, where that fence is all
+that is lacking.
+
 A card shows it rarely: the value must be in flight at that moment. It may never show on
 one, and the ISA does not promise that.
 

@@ -88,11 +88,12 @@ likely right, and cannot be shown to be.`,
 		Title: "an execution in doubt",
 		Says:  `an execution that is no interleaving and leaves`,
 		Shown: "incomplete: this access returns an overwritten value in an execution that is no interleaving and leaves a memory that no interleaving left which was run; not all of them were. Its schedule: …",
-		Text: `There are more executions than the budget had room for, and some were sampled. In one of
-them the access returns an older value, by the letter of the memory model (ISA 8.10), and
-the launch ends with a memory that none of the interleavings left which were run. If no
-other one leaves it either, this is a bug: mostly a fence or an acquire that is missing
-([memory.md](memory.md)). 'muster run --schedule' shows what it leaves.
+		Text: `There are more executions than the budget had room for, and some were sampled; interleavings
+are too many, too. In one of the executions the access returns an older value, by the
+letter of the memory model (ISA 8.10), and the launch ends with a memory that none of the
+interleavings left which were run. If no other one leaves it either, this is a bug: mostly a
+fence or an acquire that is missing ([memory.md](memory.md)). 'muster run --schedule' shows
+what it leaves.
 
 Look at that access. More schedules, or a smaller grid, may decide it.`,
 	},
