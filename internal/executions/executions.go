@@ -63,6 +63,11 @@ type explorer struct {
 	// lanes alone (depend.go).
 	fork  func(machine.Observer) *machine.Machine
 	tried int
+	ahead int64 // steps of what was tried
+	// promises are those that were tried before (promise.go).
+	promises map[promiseKey]bool
+	space    *explore.Space
+	judge    func() rules.Config
 	Result
 }
 
@@ -102,7 +107,9 @@ func (w *watcher) End(m *machine.Machine, path []machine.Choice) {
 		x.gap(rules.Gap{What: "a run has more strong accesses than are followed", PC: -1})
 	}
 	d := &depending{x: x, words: w.Words, path: taken, tried: map[int]*alone{}}
-	for _, pc := range w.Words.Loose(x.Loose, d.on) {
+	for _, pc := range w.Words.Loose(x.Loose, func(read, write int) bool {
+		return w.Words.Strays(read, write) && !w.Words.Leads(read, write, d.on) && x.reads(d, read, write)
+	}) {
 		if !slices.Contains(x.Loose, pc) {
 			x.Loose = append(x.Loose, pc)
 		}
@@ -159,7 +166,7 @@ func (x *explorer) gap(g rules.Gap) {
 }
 
 func newExplorer(l *trial.Subject, o Options) *explorer {
-	return &explorer{o: o, decides: lanes.Deciders(l.Program), seen: map[string]bool{}, plain: map[uint64]bool{}}
+	return &explorer{o: o, decides: lanes.Deciders(l.Program), seen: map[string]bool{}, promises: map[promiseKey]bool{}, plain: map[uint64]bool{}}
 }
 
 // Explore explores the executions of a launch.
@@ -167,7 +174,7 @@ func Explore(w *trial.Budget, l *trial.Subject, o Options) *Result {
 	x := newExplorer(l, o)
 	l = l.Executing()
 	over, why := w.Stop()
-	space := x.space(l, over)
+	space := x.spaceOf(l, over)
 	limits := explore.Limits{Schedules: o.Schedules, Steps: o.Steps, Length: maxLength}
 	x.Coverage = explore.NewSearch(space, limits).Run(func() bool { return over() || o.WeakFences && !x.Right() })
 	if reason := why(); reason != "" {
@@ -184,8 +191,8 @@ func Explore(w *trial.Budget, l *trial.Subject, o Options) *Result {
 	return &x.Result
 }
 
-// space is that of the executions of a launch.
-func (x *explorer) space(l *trial.Subject, over func() bool) *explore.Space {
+// spaceOf is that of the executions of a launch.
+func (x *explorer) spaceOf(l *trial.Subject, over func() bool) *explore.Space {
 	x.fork = func(o machine.Observer) *machine.Machine {
 		m := l.Machine(o, nil)
 		m.ShowMeetings()
@@ -194,7 +201,8 @@ func (x *explorer) space(l *trial.Subject, over func() bool) *explore.Space {
 		}
 		return m
 	}
-	return &explore.Space{
+	x.judge = l.Rules
+	x.space = &explore.Space{
 		Fork: x.fork,
 		Watch: func() explore.Watcher {
 			c := l.Rules()
@@ -207,6 +215,7 @@ func (x *explorer) space(l *trial.Subject, over func() bool) *explore.Space {
 		Stop:       over,
 		WeakFences: x.o.WeakFences,
 	}
+	return x.space
 }
 
 // settle tells the executions that leave what no interleaving leaves. Where not all interleavings

@@ -18,7 +18,7 @@ const sampledOf = 10
 func Sample(w *trial.Budget, l *trial.Subject, o Options) *Result {
 	x := newExplorer(l, o)
 	over, _ := w.Stop()
-	x.sample(x.space(l.Executing(), over), explore.Limits{Schedules: o.Schedules, Steps: o.Steps, Length: maxLength}, over)
+	x.sample(x.spaceOf(l.Executing(), over), explore.Limits{Schedules: o.Schedules, Steps: o.Steps, Length: maxLength}, over)
 	return &x.Result
 }
 

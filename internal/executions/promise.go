@@ -1,0 +1,164 @@
+package executions
+
+import (
+	"fmt"
+	"hash/maphash"
+	"slices"
+
+	"muster/internal/coherence"
+	"muster/internal/explore"
+	"muster/internal/machine"
+	"muster/internal/order"
+)
+
+// Whether a read could return a write that comes after it is tried: the run is made again up to the
+// read, which gets what the write writes, and from there all executions are explored. If none of
+// them comes to that write, at its place in coherence order, behind the read by program order,
+// reads-from and barriers but not in causality order, there is no such execution. Each execution
+// with load buffering shows so, for some read: not everything that leads from that read to the
+// write depends on the read, or it would be forbidden (8.10.4), so that some run has the write, and
+// what leads to it, while the read returns something else.
+
+// Bounds on what is tried: runs and steps of one write that is read early, and of all; what is
+// beyond them is named.
+const (
+	maxPromised = 4000
+	maxAhead    = 200_000
+	maxAllAhead = 2_000_000
+)
+
+// A promiseKey is a write that is read early, and where.
+type promiseKey struct {
+	path uint64 // hash of the choices before the read
+	word machine.Word
+	by   machine.Version
+	read int8
+	val  uint64
+}
+
+// reads reports whether a read of a run could return a write of it, both nodes.
+func (x *explorer) reads(d *depending, read, write int) bool {
+	r, w := d.words.Node(read), d.words.Node(write)
+	first := d.record().first
+	at, _ := slices.BinarySearch(first, read+1)
+	if at--; r.Several || r.Word.Size > 8 || at >= len(d.path) {
+		return true
+	}
+	val := d.rec.nodes[write].wrote.lo
+	prefix := d.path[:at]
+	k := promiseKey{path: pathHash(prefix), word: r.Word, by: machine.Promised(w.CTA, w.Warp, w.Lane), read: r.Lane, val: val}
+	is, ok := x.promises[k]
+	if !ok {
+		is = x.promised(prefix, r, k)
+		x.promises[k] = is
+	}
+	return is
+}
+
+var pathSeed = maphash.MakeSeed()
+
+func pathHash(path []machine.Choice) uint64 {
+	var h maphash.Hash
+	h.SetSeed(pathSeed)
+	for _, c := range path {
+		fmt.Fprint(&h, c, ",")
+	}
+	return h.Sum64()
+}
+
+// A promise explores the executions in which a read returns a write before it is made.
+type promise struct {
+	x      *explorer
+	prefix []machine.Choice
+	read   coherence.Access
+	key    promiseKey
+	after  machine.Version // the version before it
+	now    *promising      // the run at hand
+	met    bool
+}
+
+// promised reports whether some execution with a prefix goes on so that a read returns a write.
+func (x *explorer) promised(prefix []machine.Choice, read coherence.Access, key promiseKey) bool {
+	p := &promise{x: x, prefix: prefix, read: read, key: key}
+	m := p.begin()
+	if m.At(read.CTA, read.Warp, read.Lane) != read.PC {
+		return true
+	}
+	for _, after := range p.now.words.Places(m, read.CTA, read.Warp, read.Lane, key.word) {
+		p.after = after
+		if !m.Fork(nil, nil).Promise(key.word, after, key.by, key.val) {
+			continue
+		}
+		if x.ahead >= maxAllAhead {
+			return true
+		}
+		s := *x.space
+		s.Watch = func() explore.Watcher { return p.watch() }
+		s.Fork = p.fork
+		s.Allows = func(w explore.Watcher, m *machine.Machine, c machine.Choice) bool {
+			return w.(*promising).words.Allows(m, c)
+		}
+		c := explore.NewSearch(&s, explore.Limits{Schedules: maxPromised, Steps: maxAhead, Length: maxLength}).Run(func() bool { return p.met })
+		if x.ahead += c.Steps; p.met || !c.Complete {
+			return true
+		}
+	}
+	return false
+}
+
+func (p *promise) watch() *promising {
+	c := p.x.judge()
+	t := order.New(order.Config{Shape: c.Shape, Executions: true, WeakFences: p.x.o.WeakFences, Equal: c.Equal, Unused: c.Unused})
+	p.now = &promising{p: p, order: t, words: coherence.NewRun(t, c.Program)}
+	return p.now
+}
+
+// begin makes the steps before the read, watched by a run of its own.
+func (p *promise) begin() *machine.Machine {
+	m := p.x.fork(p.watch())
+	for _, s := range p.prefix {
+		m.Step(s)
+	}
+	return m
+}
+
+// fork returns a machine behind the read.
+func (p *promise) fork(o machine.Observer) *machine.Machine {
+	m := p.x.fork(o)
+	for _, s := range p.prefix {
+		m.Step(s)
+	}
+	m.Promise(p.key.word, p.after, p.key.by, p.key.val)
+	p.now.words.Promise(p.key.word, p.after, p.key.by)
+	m.Step(machine.Choice{Kind: machine.Pick, CTA: p.read.CTA, Warp: p.read.Warp, Lane: p.read.Lane, Op: int64(p.key.by)})
+	p.now.begun = true
+	return m
+}
+
+// A promising watches one run.
+type promising struct {
+	p     *promise
+	order *order.Tracker
+	words *coherence.Run
+	begun bool
+}
+
+func (w *promising) Observe(m *machine.Machine, ev *machine.Event) {
+	w.settle(m)
+	w.words.Observe(m, ev)
+	w.order.Observe(m, ev)
+}
+
+// settle looks at the writes that may be the promised one, once they are made.
+func (w *promising) settle(m *machine.Machine) {
+	if !w.begun {
+		return
+	}
+	for _, name := range w.words.Kept() {
+		if lo, _, ok := m.Held(w.p.key.word, name); ok && lo == w.p.key.val {
+			w.p.met = true
+		}
+	}
+}
+
+func (w *promising) End(m *machine.Machine, _ []machine.Choice) { w.settle(m) }
