@@ -57,6 +57,38 @@ func (r *Run) Promise(at machine.Word, after, name machine.Version) {
 	r.order.Promise(at, after, name)
 }
 
+// Breaks reports whether a choice keeps the writer from making the promised write: it takes that
+// version itself or a later one of the word, or knows of one.
+func (r *Run) Breaks(m *machine.Machine, c machine.Choice) bool {
+	p := r.promise
+	if c.CTA != p.cta || c.Warp != p.warp || c.Lane != p.lane {
+		return false
+	}
+	words := m.WordsOf(c)
+	if len(words) == 0 {
+		return false
+	}
+	at := p.word.index(p.name)
+	if at < 0 {
+		return true
+	}
+	for i := at; i < len(p.word.versions); i++ {
+		if r.known(&p.word.versions[i], c.CTA, c.Warp, int(c.Lane)) {
+			return true
+		}
+	}
+	if c.Kind != machine.Pick {
+		c = m.Named(c)
+	}
+	took := c.Picked()
+	for n, w := range words {
+		if w == p.word.at && p.word.index(took[n]) >= at {
+			return true
+		}
+	}
+	return false
+}
+
 // takes notes the read of the promised version.
 func (p *promised) takes(r *Run, ev *machine.Event, n int, now, control order.Moment) {
 	p.by, p.before, p.scope = &node{Access: r.nodes[n].Access}, control, ev.Scope

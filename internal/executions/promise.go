@@ -96,7 +96,8 @@ func (x *explorer) promised(prefix []machine.Choice, read coherence.Access, key 
 		s.Watch = func() explore.Watcher { return p.watch() }
 		s.Fork = p.fork
 		s.Allows = func(w explore.Watcher, m *machine.Machine, c machine.Choice) bool {
-			return w.(*promising).words.Allows(m, c)
+			words := w.(*promising).words
+			return !words.Breaks(m, c) && words.Allows(m, c)
 		}
 		c := explore.NewSearch(&s, explore.Limits{Schedules: maxPromised, Steps: maxAhead, Length: maxLength}).Run(func() bool { return p.met })
 		if x.ahead += c.Steps; p.met || !c.Complete {
