@@ -42,7 +42,7 @@ type Run struct {
 	nodes   []node
 	lanes   []lanePlace         // that made accesses
 	of      map[lanePlace][]int // their nodes
-	loose   []int32
+	loose   []Open
 	buffer  []buffering
 	promise *promised
 	// fixed: no value that is loaded decides which accesses there are.
@@ -186,12 +186,12 @@ func (r *Run) access(m *machine.Machine, ev *machine.Event, lane int) {
 	if i < len(w.versions)-1 && r.stale == nil {
 		r.stale = &Stale{Access: r.nodes[n].Access, Writes: ev.Access == machine.Write, Took: r.made(&w.versions[i]), Over: r.made(&w.versions[i+1])}
 	}
+	writes := ev.Access&machine.Write != 0
 	switch {
-	case ev.Access&machine.Write == 0:
-	case r.promise != nil:
+	case r.promise != nil && writes:
 		r.promise.keeps(r, m, ev, lane, w, i)
-	default:
-		r.buffers(ev, lane, w, i, n) // before it reads, so that this tells nothing
+	case r.promise == nil && (writes || m.Program().Compares(ev.PC)):
+		r.buffers(ev, lane, w, i, n, writes) // before it reads, so that this tells nothing
 	}
 	took := w.versions[i].name
 	if ev.Access == machine.Write {

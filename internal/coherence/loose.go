@@ -31,12 +31,13 @@ const maxLooked = 64
 // causality order, so that the axioms let it read that write. They do not if a later version
 // precedes the read, or if what comes behind the read took an earlier one (8.10.1, 8.10.6). An
 // update that wrote a version does, if the write can come before that version. A compare-and-swap
-// that reads another version may fail. Where values decide which fences there are, causality order
+// that reads another version may fail, and one that failed (!writes) write where an earlier one is
+// not in the way. Where values decide which fences there are, causality order
 // may be another one in the execution in which the read returns the write.
-func (r *Run) buffers(ev *machine.Event, lane int, w *word, i, n int) {
+func (r *Run) buffers(ev *machine.Event, lane int, w *word, i, n int, writes bool) {
 	for k := range w.reads {
 		d := &w.reads[k]
-		if !r.controls(ev, lane, d.control) || r.nodes[n].lane() == r.nodes[d.node].lane() || w.index(d.floor) > i {
+		if !r.controls(ev, lane, d.control) || r.nodes[n].lane() == r.nodes[d.node].lane() || w.index(d.floor) > i || !writes && !r.nodes[d.node].writes {
 			continue
 		}
 		if !r.varies && (r.order.Known(ev.CTA, ev.Warp, lane, d.Moment) != 0 || d.update && r.afterUpdate(ev, lane, w, d.node)) {
@@ -191,15 +192,30 @@ func (r *Run) chosen() {
 	for ; r.settled < len(list); r.settled++ {
 		c := list[r.settled]
 		if cur := &r.fences[c.Cur]; slices.Contains(cur.loose, c.Prior) {
-			r.loosens(cur.pc)
+			r.loosens(Open{PC: cur.pc, Write: -1})
 		}
 	}
 }
 
-func (r *Run) loosens(pc int32) {
-	if !slices.Contains(r.loose, pc) {
-		r.loose = append(r.loose, pc)
+func (r *Run) loosens(o Open) {
+	if !isOpen(r.loose, o.PC) {
+		r.loose = append(r.loose, o)
 	}
+}
+
+// An Open is an instruction at which an execution may go on in a way that is not built: a fence.sc,
+// or a read that could return what Write writes. Then Hops lead from the one to the other: reads of
+// other words which return what is written behind the read, and need not be in order with it.
+type Open struct {
+	PC, Write int32 // Write is -1 for a fence
+	Hops      []Hop
+}
+
+// A Hop is a read that returns a write of another lane.
+type Hop struct{ Write, Read int32 }
+
+func isOpen(list []Open, pc int32) bool {
+	return slices.ContainsFunc(list, func(o Open) bool { return o.PC == pc })
 }
 
 // A buffering is a read that could read a later write, by their nodes.
@@ -211,15 +227,15 @@ type buffering struct{ read, write int }
 // may, if not nil, reports of two nodes whether there is an execution in which the first, a read,
 // returns the second, a write: it may say yes at any time, and no only if that is so. Instructions
 // that known has are left out.
-func (r *Run) Loose(known []int32, may func(read, write int) bool) []int32 {
+func (r *Run) Loose(known []Open, may func(read, write int) bool) []Open {
 	r.chosen()
 	for _, b := range r.buffer {
 		pc := r.nodes[b.read].PC
-		if slices.Contains(r.loose, pc) || slices.Contains(known, pc) {
+		if isOpen(r.loose, pc) || isOpen(known, pc) {
 			continue
 		}
 		if may == nil || may(b.read, b.write) {
-			r.loosens(pc)
+			r.loosens(Open{pc, r.nodes[b.write].PC, r.hops(b.read, b.write)})
 		}
 	}
 	return r.loose

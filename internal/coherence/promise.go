@@ -23,6 +23,8 @@ type promised struct {
 	by     *node // that read it
 	before order.Moment
 	kept   []machine.Version
+	// withdrawn: there is no such version, and each write of the lane behind the read is kept.
+	withdrawn bool
 	// Where the write releases, and the read acquires, what precedes the one precedes what comes
 	// behind the other: scope is that of the read. behind are the accesses behind it, from acquired
 	// on; noted are all accesses, and released those of them that precede the writer's last fence.
@@ -55,6 +57,18 @@ func (r *Run) Promise(at machine.Word, after, name machine.Version) {
 	r.promise = &promised{word: w, name: name, released: map[machine.Scope][]int{}}
 	r.promise.cta, r.promise.warp, r.promise.lane, _ = name.By()
 	r.order.Promise(at, after, name)
+}
+
+// Withdraw takes away what the last access wrote, as if that were still to come, and from now on
+// keeps what the lane of by, a promised version, writes behind that access.
+func (r *Run) Withdraw(by machine.Version) machine.Version {
+	n := &r.nodes[len(r.nodes)-1]
+	w := r.words[n.Word]
+	w.versions = slices.DeleteFunc(w.versions, func(v version) bool { return v.name == n.made })
+	r.promise = &promised{word: w, withdrawn: true, before: n.control, by: n}
+	r.promise.cta, r.promise.warp, r.promise.lane, _ = by.By()
+	r.order.Withdraw(n.Word, n.made)
+	return n.made
 }
 
 // Breaks reports whether a choice keeps the writer from making the promised write: it takes that
@@ -100,6 +114,9 @@ func (p *promised) takes(r *Run, ev *machine.Event, n int, now, control order.Mo
 
 // notes takes an access of a lane, before it is performed.
 func (p *promised) notes(r *Run, ev *machine.Event, lane, n int) {
+	if p.withdrawn {
+		return
+	}
 	for len(p.noted) < n {
 		p.noted = append(p.noted, order.Moment{})
 	}
@@ -111,6 +128,9 @@ func (p *promised) notes(r *Run, ev *machine.Event, lane, n int) {
 
 // fence takes a fence that is about to be executed.
 func (p *promised) fence(r *Run, ev *machine.Event) {
+	if p.withdrawn {
+		return
+	}
 	if ev.Mask>>uint(p.lane)&1 != 0 && ev.CTA == p.cta && ev.Warp == p.warp && ev.Sem != machine.Acquire {
 		p.released[ev.Scope] = p.preceding(r)
 	}
@@ -132,7 +152,16 @@ func (p *promised) preceding(r *Run) (list []int) {
 
 // keeps notes a write that could be the promised one.
 func (p *promised) keeps(r *Run, m *machine.Machine, ev *machine.Event, lane int, w *word, i int) {
-	if w != p.word || ev.CTA != p.cta || ev.Warp != p.warp || int8(lane) != p.lane || i+1 >= len(w.versions) || w.versions[i+1].name != p.name {
+	if w != p.word || ev.CTA != p.cta || ev.Warp != p.warp || int8(lane) != p.lane {
+		return
+	}
+	if p.withdrawn {
+		if r.controls(ev, lane, p.before) {
+			p.kept = append(p.kept, r.names(m, ev, lane))
+		}
+		return
+	}
+	if i+1 >= len(w.versions) || w.versions[i+1].name != p.name {
 		return
 	}
 	if p.by != nil && r.controls(ev, lane, p.before) && !p.contrary(r, ev) {
@@ -188,24 +217,29 @@ func (r *Run) Kept() []machine.Version { return r.promise.kept }
 // word in another way than by reads of the same word alone. Where they do not, the write cannot be
 // read: it precedes what comes behind the read, step by step, in program order, by barriers, and in
 // coherence order (8.10.1, 8.10.5, 8.10.6). That is for executions without a data race.
-func (r *Run) Strays(read, write int) bool {
-	const (
-		comes = 1 << iota
-		other
-	)
-	is := make([]uint8, write-read+1)
-	is[0] = comes
-	x := &r.nodes[read].Word
+func (r *Run) Strays(read, write int) bool { return len(r.hops(read, write)) > 0 }
+
+// hops lists the reads of other words by which a write comes behind a read.
+func (r *Run) hops(read, write int) (list []Hop) {
+	comes, leads := make([]bool, write-read+1), make([]bool, write-read+1)
+	comes[0], leads[write-read] = true, true
 	for n := read + 1; n <= write; n++ {
 		for _, k := range r.nodes[n].after {
-			if k < read {
-				continue
-			}
-			is[n-read] |= is[k-read]
-			if is[k-read] != 0 && k == r.nodes[n].from && r.nodes[k].Word != *x {
-				is[n-read] |= other
+			comes[n-read] = comes[n-read] || k >= read && comes[k-read]
+		}
+	}
+	for n := write; n > read; n-- {
+		for _, k := range r.nodes[n].after {
+			if k >= read {
+				leads[k-read] = leads[k-read] || leads[n-read]
 			}
 		}
 	}
-	return is[write-read]&other != 0
+	for n := read + 1; n <= write; n++ {
+		k := r.nodes[n].from
+		if k >= read && comes[k-read] && leads[n-read] && r.nodes[k].Word != r.nodes[read].Word {
+			list = append(list, Hop{r.nodes[k].PC, r.nodes[n].PC})
+		}
+	}
+	return list
 }

@@ -8,8 +8,10 @@
 package executions
 
 import (
+	"cmp"
 	"slices"
 
+	"muster/internal/coherence"
 	"muster/internal/explore"
 	"muster/internal/lanes"
 	"muster/internal/machine"
@@ -43,7 +45,7 @@ type Result struct {
 	Gaps     []rules.Gap
 	// Loose are the instructions at which load buffering may lead to executions that were not
 	// explored.
-	Loose []int32
+	Loose []coherence.Open
 	// Sampled is how many executions were sampled, since there are too many; Doubts are those
 	// that leave a memory which no interleaving leaves that was run, where not all of these are
 	// known.
@@ -64,6 +66,8 @@ type explorer struct {
 	fork  func(machine.Observer) *machine.Machine
 	tried int
 	ahead int64 // steps of what was tried
+	// wrong: there is an error; samples: what runs now are samples.
+	wrong, samples bool
 	// promises are those that were tried before (promise.go).
 	promises map[promiseKey]bool
 	space    *explore.Space
@@ -106,13 +110,10 @@ func (w *watcher) End(m *machine.Machine, path []machine.Choice) {
 	if w.Words.Over() {
 		x.gap(rules.Gap{What: "a run has more strong accesses than are followed", PC: -1})
 	}
-	d := &depending{x: x, words: w.Words, path: taken, tried: map[int]*alone{}}
-	for _, pc := range w.Words.Loose(x.Loose, func(read, write int) bool {
-		return w.Words.Strays(read, write) && !w.Words.Leads(read, write, d.on) && x.reads(d, read, write)
-	}) {
-		if !slices.Contains(x.Loose, pc) {
-			x.Loose = append(x.Loose, pc)
-		}
+	// With an error, or where executions are only sampled, what else there may be decides nothing.
+	x.wrong = x.wrong || slices.ContainsFunc(findings, func(f rules.Finding) bool { return f.Severity == rules.Error && !rules.IsStale(&f) })
+	if !x.wrong && !x.samples {
+		x.buffers(w.Words, taken)
 	}
 	if !m.Done() {
 		return
@@ -125,6 +126,18 @@ func (w *watcher) End(m *machine.Machine, path []machine.Choice) {
 		x.keep(staleRun{left, findings[i], s})
 	} else if !rules.Erred(findings) {
 		x.plain[left] = true
+	}
+}
+
+// buffers notes where a run shows that there may be load buffering.
+func (x *explorer) buffers(words *coherence.Run, path []machine.Choice) {
+	d := &depending{x: x, words: words, path: path, tried: map[int]*alone{}}
+	for _, o := range words.Loose(x.Loose, func(read, write int) bool {
+		return words.Strays(read, write) && !words.Leads(read, write, d.on) && x.reads(d, read, write)
+	}) {
+		if !slices.ContainsFunc(x.Loose, func(known coherence.Open) bool { return known.PC == o.PC }) {
+			x.Loose = append(x.Loose, o)
+		}
 	}
 }
 
@@ -187,7 +200,7 @@ func Explore(w *trial.Budget, l *trial.Subject, o Options) *Result {
 	case explore.Spent(x.Coverage.Why):
 		x.sample(space, limits, over)
 	}
-	slices.Sort(x.Loose)
+	slices.SortFunc(x.Loose, func(a, b coherence.Open) int { return cmp.Compare(a.PC, b.PC) })
 	return &x.Result
 }
 

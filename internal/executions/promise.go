@@ -23,8 +23,8 @@ import (
 // beyond them is named.
 const (
 	maxPromised = 4000
-	maxAhead    = 200_000
-	maxAllAhead = 2_000_000
+	maxAhead    = 100_000
+	maxAllAhead = 300_000
 )
 
 // A promiseKey is a write that is read early, and where.
@@ -34,6 +34,7 @@ type promiseKey struct {
 	by   machine.Version
 	read int8
 	val  uint64
+	any  bool // any value
 }
 
 // reads reports whether a read of a run could return a write of it, both nodes.
@@ -44,15 +45,42 @@ func (x *explorer) reads(d *depending, read, write int) bool {
 	if at--; r.Several || r.Word.Size > 8 || at >= len(d.path) {
 		return true
 	}
-	val := d.rec.nodes[write].wrote.lo
 	prefix := d.path[:at]
-	k := promiseKey{path: pathHash(prefix), word: r.Word, by: machine.Promised(w.CTA, w.Warp, w.Lane), read: r.Lane, val: val}
+	k := promiseKey{path: pathHash(prefix), word: r.Word, by: machine.Promised(w.CTA, w.Warp, w.Lane), read: r.Lane}
+	if d.words.Writes(read) {
+		k.path, k.any = pathHash(d.path[:at+1]), true
+	} else {
+		k.val = d.rec.nodes[write].wrote.lo
+	}
 	is, ok := x.promises[k]
 	if !ok {
-		is = x.promised(prefix, r, k)
+		is = x.anyOf(&promise{x: x, prefix: prefix, step: d.path[at], read: r, key: k})
 		x.promises[k] = is
 	}
 	return is
+}
+
+// anyOf tries a promise for each value that the write may have. What a read-modify-write writes is
+// to come behind the write that it reads, and so is not there when that is made: what this writes
+// is what it would then.
+func (x *explorer) anyOf(p *promise) bool {
+	if !p.key.any {
+		return p.promised()
+	}
+	vals := map[uint64]bool{}
+	p.sees = func(v uint64) { vals[v] = true }
+	c := p.search(p.withdrawn)
+	p.sees = nil
+	if !c.Complete {
+		return true
+	}
+	for v := range vals {
+		p.key.val = v
+		if p.promised() {
+			return true
+		}
+	}
+	return false
 }
 
 var pathSeed = maphash.MakeSeed()
@@ -72,39 +100,46 @@ type promise struct {
 	prefix []machine.Choice
 	read   coherence.Access
 	key    promiseKey
+	step   machine.Choice  // of the read, in the run
 	after  machine.Version // the version before it
 	now    *promising      // the run at hand
 	met    bool
+	sees   func(val uint64) // if set, it gets what the writer writes
 }
 
-// promised reports whether some execution with a prefix goes on so that a read returns a write.
-func (x *explorer) promised(prefix []machine.Choice, read coherence.Access, key promiseKey) bool {
-	p := &promise{x: x, prefix: prefix, read: read, key: key}
+// promised reports whether some execution goes on so that the read returns the write.
+func (p *promise) promised() bool {
 	m := p.begin()
-	if m.At(read.CTA, read.Warp, read.Lane) != read.PC {
+	if m.At(p.read.CTA, p.read.Warp, p.read.Lane) != p.read.PC {
 		return true
 	}
-	for _, after := range p.now.words.Places(m, read.CTA, read.Warp, read.Lane, key.word) {
+	for _, after := range p.now.words.Places(m, p.read.CTA, p.read.Warp, p.read.Lane, p.key.word) {
 		p.after = after
-		if !m.Fork(nil, nil).Promise(key.word, after, key.by, key.val) {
+		if !m.Fork(nil, nil).Promise(p.key.word, after, p.key.by, p.key.val) {
 			continue
 		}
-		if x.ahead >= maxAllAhead {
-			return true
-		}
-		s := *x.space
-		s.Watch = func() explore.Watcher { return p.watch() }
-		s.Fork = p.fork
-		s.Allows = func(w explore.Watcher, m *machine.Machine, c machine.Choice) bool {
-			words := w.(*promising).words
-			return !words.Breaks(m, c) && words.Allows(m, c)
-		}
-		c := explore.NewSearch(&s, explore.Limits{Schedules: maxPromised, Steps: maxAhead, Length: maxLength}).Run(func() bool { return p.met })
-		if x.ahead += c.Steps; p.met || !c.Complete {
+		if c := p.search(p.fork); p.met || !c.Complete {
 			return true
 		}
 	}
 	return false
+}
+
+// search explores what comes behind the read.
+func (p *promise) search(fork func(machine.Observer) *machine.Machine) (c explore.Coverage) {
+	if p.x.ahead >= maxAllAhead {
+		return c
+	}
+	s := *p.x.space
+	s.Watch = func() explore.Watcher { return p.watch() }
+	s.Fork = fork
+	s.Allows = func(w explore.Watcher, m *machine.Machine, c machine.Choice) bool {
+		words := w.(*promising).words
+		return (p.sees != nil || !words.Breaks(m, c)) && words.Allows(m, c)
+	}
+	c = explore.NewSearch(&s, explore.Limits{Schedules: maxPromised, Steps: maxAhead, Length: maxLength}).Run(func() bool { return p.met })
+	p.x.ahead += c.Steps
+	return c
 }
 
 func (p *promise) watch() *promising {
@@ -120,6 +155,18 @@ func (p *promise) begin() *machine.Machine {
 	for _, s := range p.prefix {
 		m.Step(s)
 	}
+	return m
+}
+
+// withdrawn returns a machine behind the read, which writes nothing.
+func (p *promise) withdrawn(o machine.Observer) *machine.Machine {
+	m := p.x.fork(o)
+	for _, s := range p.prefix {
+		m.Step(s)
+	}
+	m.Step(p.step)
+	m.Withdraw(p.key.word, p.now.words.Withdraw(p.key.by))
+	p.now.begun = true
 	return m
 }
 
@@ -156,7 +203,12 @@ func (w *promising) settle(m *machine.Machine) {
 		return
 	}
 	for _, name := range w.words.Kept() {
-		if lo, _, ok := m.Held(w.p.key.word, name); ok && lo == w.p.key.val {
+		lo, _, ok := m.Held(w.p.key.word, name)
+		switch {
+		case !ok:
+		case w.p.sees != nil:
+			w.p.sees(lo)
+		case lo == w.p.key.val:
 			w.p.met = true
 		}
 	}

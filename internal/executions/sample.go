@@ -24,6 +24,7 @@ func Sample(w *trial.Budget, l *trial.Subject, o Options) *Result {
 
 // sample samples executions of a space.
 func (x *explorer) sample(space *explore.Space, l explore.Limits, over func() bool) {
+	x.samples = true
 	steps := int64(0)
 	for seed := range uint64(max(l.Schedules/sampledOf, 1)) {
 		if over() || l.Steps > 0 && steps >= l.Steps/sampledOf {

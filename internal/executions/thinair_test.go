@@ -29,6 +29,8 @@ func TestThinAir(t *testing.T) {
 	// and written again.
 	swap := flow.Instr{Kind: flow.Atom, Op: flow.Cas, Sem: axiom.Relaxed, Scope: axiom.GPU, At: flow.V(1), Dst: []int{1}, Src: []flow.Value{flow.V(0), flow.R(0)}}
 	count := flow.Instr{Kind: flow.Red, Op: flow.Add, Sem: axiom.Relaxed, Scope: axiom.GPU, At: flow.V(1), Src: []flow.Value{flow.V(1)}}
+	sum, swapped := count, swap
+	sum.At, swapped.At, swapped.Src = flow.V(0), flow.V(0), []flow.Value{flow.V(0), flow.V(1)}
 	fence := flow.Instr{Kind: flow.Fence, Sem: axiom.AcqRel, Scope: axiom.GPU}
 	take := load(1)
 	take.Sem = axiom.Acquire
@@ -58,6 +60,9 @@ func TestThinAir(t *testing.T) {
 		{"x + 1", list(load(0), move(flow.Add, flow.V(1)), store(1, flow.R(1))), data, false},
 		{"address", list(load(0), flow.Instr{Kind: flow.Store, Sem: axiom.Relaxed, Scope: axiom.GPU, At: flow.Value{Const: 1, Reg: 1}, Src: []flow.Value{one}}), data, false},
 		{"its own write again", list(load(0), swap), list(count, load(1), store(1, flow.R(0)), when(list(store(0, flow.V(3))), nil)), false},
+		// In a run that is built, the exchange is in the way of what comes before it in this execution.
+		{"an exchange before a sum", list(atom(flow.Exch, 0), store(1, one)), list(load(1), when(list(sum), nil)), true},
+		{"an exchange before a swap", list(atom(flow.Exch, 0), store(1, one)), list(load(1), when(list(swapped), nil)), true},
 		{"a fence on one way", list(load(0), when(nil, list(fence)), store(1, one)), list(take, when(list(store(0, one)), nil)), true},
 		{"a release on one way", list(load(0), when(list(store(1, one)), list(give))), list(take, when(list(store(0, one)), nil)), true},
 		{"release and acquire", list(load(0), give), list(take, when(list(store(0, one)), nil)), false},

@@ -29,3 +29,17 @@ func (m *Machine) Promise(w Word, after, name Version, value uint64) bool {
 	m.versions.words[w] = slices.Insert(list, at, written{name: name, lo: value})
 	return true
 }
+
+// Withdraw takes a version of a word away, as if it were not written yet.
+func (m *Machine) Withdraw(w Word, name Version) {
+	list := m.current(w)
+	at := slices.IndexFunc(list, func(v written) bool { return v.name == name })
+	if at <= 0 {
+		return
+	}
+	if at == len(list)-1 {
+		r, off := m.memory(w.Mem, w.Addr)
+		r.store(off, w.Size, list[at-1].lo, m.owner)
+	}
+	m.versions.words[w] = slices.Delete(list, at, at+1)
+}
