@@ -48,3 +48,19 @@ func (m *Machine) StateOf(cta int32) (hash uint64, ok bool) {
 	}
 	return m.unitState(t, t.warps), true
 }
+
+// RunsOf appends the Run choices of one CTA to buf.
+func (m *Machine) RunsOf(index int32, buf []Choice) []Choice {
+	t := m.ctas[index]
+	if m.stop != nil || t == nil || t.ended {
+		return buf
+	}
+	for _, w := range t.warps {
+		for _, s := range w.splits {
+			if m.ready(w, s) {
+				buf = append(buf, Choice{Kind: Run, CTA: index, Warp: w.index, Lane: int8(lowest(s.mask))})
+			}
+		}
+	}
+	return buf
+}

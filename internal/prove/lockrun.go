@@ -78,7 +78,9 @@ func (r *lockRun) follow(m *machine.Machine) bool {
 			break
 		}
 		if c, ok := o.other(m, r.buf); ok {
-			r.step(c)
+			if r.step(c); c.Kind == machine.Run {
+				goesOn(m, c.CTA, r.d.at, r.step)
+			}
 			continue
 		}
 		c := r.buf[0]
@@ -155,8 +157,11 @@ func (r *lockRun) acquires(c machine.Choice) bool {
 	}
 	n := r.taken
 	r.step(c)
-	v, ok := r.m.Peek(machine.Global, w.addr, int(w.size))
-	return ok && v == w.held && r.taken == n+1
+	if v, ok := r.m.Peek(machine.Global, w.addr, int(w.size)); !ok || v != w.held || r.taken != n+1 {
+		return false
+	}
+	goesOn(r.m, c.CTA, r.d.at, r.step)
+	return true
 }
 
 // next returns the section that a CTA begins next; -1: none is known.
@@ -172,12 +177,9 @@ func (r *lockRun) next(cta int32) int {
 func goesOn(m *machine.Machine, cta int32, at map[int32]bool, step func(machine.Choice)) (machine.Choice, bool) {
 	var buf []machine.Choice
 	for range maxAlone {
-		buf = m.Enabled(buf[:0])
+		buf = m.RunsOf(cta, buf[:0])
 		then, next := machine.Choice{CTA: -1}, machine.Choice{CTA: -1}
 		for _, c := range buf {
-			if c.CTA != cta || c.Kind != machine.Run {
-				continue
-			}
 			if pc, performs := m.Standing(c); performs && at[pc] {
 				if then.CTA < 0 {
 					then = c
@@ -269,6 +271,8 @@ func (d *locking) gets(of *machine.Machine, cta int32, w *lockWord) (hash uint64
 	if !ok {
 		return 0, false
 	}
+	pc, _ := m.Standing(c)
+	d.by[pc] = true
 	m.Step(c)
 	if v, ok := m.Peek(machine.Global, w.addr, int(w.size)); !ok || v != w.held {
 		return 0, false
@@ -276,15 +280,13 @@ func (d *locking) gets(of *machine.Machine, cta int32, w *lockWord) (hash uint64
 	a.deaf = false
 	var buf []machine.Choice
 	for range maxAlone {
-		buf = m.Enabled(buf[:0])
-		i := slices.IndexFunc(buf, func(c machine.Choice) bool { return c.CTA == cta && c.Kind == machine.Run })
-		if i < 0 {
+		if buf = m.RunsOf(cta, buf[:0]); len(buf) == 0 {
 			return 0, false
 		}
-		if pc, performs := m.Standing(buf[i]); performs && d.at[pc] {
+		if pc, performs := m.Standing(buf[0]); performs && d.at[pc] {
 			break
 		}
-		if m.Step(buf[i]); a.bad {
+		if m.Step(buf[0]); a.bad {
 			break
 		}
 	}

@@ -40,6 +40,7 @@ type locking struct {
 	skip  bool
 	plan  []lockSection
 	of    map[int32][]int // sections by CTA
+	by    map[int32]bool  // the operations that take a lock after so many tries
 	words []*lockWord
 	// guard has the locks that may guard what is accessed in no other order, by granules of 4 bytes.
 	guard map[uint64][]*lockWord
@@ -63,7 +64,7 @@ func takers(p *machine.Program) map[int32]bool {
 
 // byLocks tries to decide every schedule of a launch whose threads hold locks.
 func byLocks(l *trial.Subject, w *trial.Budget, jobs int, skip bool, most int64) (p Proof, r trial.Result, ok bool) {
-	d := &locking{l: l, w: w, at: takers(l.Program), polls: l.Program.Polls(), most: most, skip: skip, of: map[int32][]int{}, guard: map[uint64][]*lockWord{}}
+	d := &locking{l: l, w: w, at: takers(l.Program), polls: l.Program.Polls(), most: most, skip: skip, of: map[int32][]int{}, by: map[int32]bool{}, guard: map[uint64][]*lockWord{}}
 	if len(d.at) == 0 || !d.alone() {
 		return p, r, false
 	}
@@ -132,9 +133,13 @@ func (d *locking) follows(jobs int) (runs []lockOrder, ok bool) {
 	if len(d.of) > maxFronts || !d.oneEach() || !d.setOnce(runs[0]) {
 		return nil, false
 	}
+	// What a thread tries in vain before its only section does not depend on who was first.
+	once := len(d.by) == 1 && len(d.plan) == len(d.of)
 	var fronts []lockOrder
 	for _, cta := range slices.Sorted(maps.Keys(d.of)) {
-		fronts = append(fronts, lockOrder{cta, 0}, lockOrder{cta, most})
+		if fronts = append(fronts, lockOrder{cta, 0}); !once {
+			fronts = append(fronts, lockOrder{cta, most})
+		}
 	}
 	runs = append(runs, fronts...)
 	return runs, d.seen(fronts) && d.seen(runs) && d.setOnce(runs[0]) && d.decideNothing(jobs, runs)
