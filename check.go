@@ -461,6 +461,9 @@ func (c *checking) explores() error {
 		c.coverage = &none
 		return c.explore.Decided()
 	}
+	if c.apart() {
+		return c.explore.Decided()
+	}
 	c.tellsExploring()
 	c.explore.Long = c.counts
 	if err := shards.Explore(c.subject, c.budget, c.explore, c.o.Jobs, c.skip); err != nil {

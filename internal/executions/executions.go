@@ -29,6 +29,8 @@ type Options struct {
 	// Interleavings is how many may run, where executions are sampled, to know what they leave in
 	// memory.
 	Interleavings int
+	// Watch, if set, observes each run.
+	Watch machine.Observer
 	// Begin, if set, prepares the machine of each run.
 	Begin func(*machine.Machine)
 	// Final, if set, is called with the machine of each run that comes to its end.
@@ -91,6 +93,14 @@ type staleRun struct {
 type watcher struct {
 	*rules.Judge
 	x *explorer
+}
+
+// Observe makes a watcher a machine.Observer.
+func (w *watcher) Observe(m *machine.Machine, ev *machine.Event) {
+	if w.x.o.Watch != nil {
+		w.x.o.Watch.Observe(m, ev)
+	}
+	w.Judge.Observe(m, ev)
 }
 
 func (w *watcher) End(m *machine.Machine, path []machine.Choice) {

@@ -169,15 +169,21 @@ func (s *Subject) Granted(cluster int, gets []int32) *Subject {
 	return &h
 }
 
-// Numbered returns one cluster of a launch by itself, as it runs if atomic operations on a word
-// find these numbers there, in their order.
-func (s *Subject) Numbered(cluster int, mem machine.MemID, addr uint64, list []uint32) *Subject {
+// Cluster returns one cluster of a launch by itself.
+func (s *Subject) Cluster(i int) *Subject {
 	h := *s
 	h.Lone = true
 	h.Start = s.Start.Fork(nil, nil)
-	h.Start.Only(cluster, 1)
-	h.Start.Give(mem, addr, list)
+	h.Start.Only(i, 1)
 	return &h
+}
+
+// Numbered returns one cluster of a launch by itself, as it runs if atomic operations on a word
+// find these numbers there, in their order.
+func (s *Subject) Numbered(cluster int, mem machine.MemID, addr uint64, list []uint32) *Subject {
+	h := s.Cluster(cluster)
+	h.Start.Give(mem, addr, list)
+	return h
 }
 
 // Line names a place of the program in a sentence.
