@@ -77,6 +77,14 @@ func (p *Program) each(most int, out *Outcomes, found func(*graph) bool) error {
 	return x.err
 }
 
+// Reasoned returns a program in whose executions dependence is by what values do (thinair.go): there
+// are more of them.
+func (p *Program) Reasoned() *Program {
+	q := *p
+	q.reasons = true
+	return &q
+}
+
 // Worst finds a bad outcome that the axioms allow. seq has the outcomes of interleavings. Shared
 // memory is gone at the end of a CTA: what is left there is no outcome.
 // If the search was cut off before it found one, cut is true.
@@ -87,6 +95,9 @@ func (p *Program) Worst(seq *Outcomes, most int) (bad Bad, cut bool, err error) 
 		global[m[:4*p.Words]] = true
 	}
 	err = p.each(most, &out, func(g *graph) bool {
+		if p.reasons && !g.built() && g.thin() {
+			return true
+		}
 		_, _, race := g.races()
 		switch {
 		case race:
