@@ -24,12 +24,12 @@ import (
 )
 
 var (
-	drawn    = flag.Uint64("prove.n", 120, "how many programs with counters to draw")
+	drawn    = flag.Uint64("prove.n", 60, "how many programs with counters to draw")
 	from     = flag.Uint64("prove.from", 1, "the first one's number")
 	shrinks  = flag.Int("prove.shrink", 0, "how many programs that differ to make small and print")
 	prints   = flag.Bool("prove.print", false, "print each program")
 	whole    = flag.Uint64("prove.whole", 20, "of so many programs that no proof decides one is compared")
-	reasoned = flag.Bool("prove.reasoned", false, "take what is no dependence by what values do for none: there are more executions")
+	reasoned = flag.Int("prove.reasoned", 2000, "how many partial executions to go through, too, in which a dependence is by what values do")
 	graphs   = flag.Int("prove.graphs", 2000, "how many executions by the axioms are gone through; of a program with more only interleavings are")
 	seconds  = flag.Uint64("prove.explore", 20, "every so many programs is explored without proofs, too; 0: none")
 )
@@ -126,8 +126,8 @@ func outcome(p *flow.Program) (h truth, err error) {
 	switch {
 	case h.cut: // interleavings are among what the axioms allow
 		h.bad = seen(seq)
-	case h.bad == flow.None && *reasoned:
-		if h.bad, _, err = p.Reasoned().Worst(seq, *graphs); err != nil {
+	case h.bad == flow.None && *reasoned > 0:
+		if h.bad, _, err = p.Reasoned(*reasoned).Worst(seq, *graphs); err != nil {
 			return h, err
 		}
 		h.loose = h.bad != flow.None
@@ -325,6 +325,9 @@ func TestDrawn(t *testing.T) {
 		t.Logf("%6d decided by %s", by[name], name)
 	}
 	t.Logf("%6d decided by some proof", proven)
+	if n := int(*drawn); n >= 60 && proven < n/6 {
+		t.Errorf("%d of %d programs are decided: that shows little", proven, n)
+	}
 }
 
 // small makes a program small of which something differs.

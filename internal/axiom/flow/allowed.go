@@ -72,16 +72,19 @@ func (p *Program) each(most int, out *Outcomes, found func(*graph) bool) error {
 		return err
 	}
 	x := &search{p: p, th: th, most: most, found: found, free: p.reasons, loops: mostLoops}
+	if p.partial > 0 {
+		x.stop = func() bool { return x.states > p.partial }
+	}
 	x.run()
 	out.States, out.Cut = x.graph, x.cut || x.looped
 	return x.err
 }
 
 // Reasoned returns a program in whose executions dependence is by what values do (thinair.go): there
-// are more of them.
-func (p *Program) Reasoned() *Program {
+// are more of them, and a search is cut off after most partial ones.
+func (p *Program) Reasoned(most int) *Program {
 	q := *p
-	q.reasons = true
+	q.reasons, q.partial = true, most
 	return &q
 }
 
