@@ -72,9 +72,20 @@ func (p *Program) each(most int, out *Outcomes, found func(*graph) bool) error {
 		return err
 	}
 	x := &search{p: p, th: th, most: most, found: found, free: p.reasons, loops: mostLoops}
+	if p.partial > 0 {
+		x.stop = func() bool { return x.states > p.partial }
+	}
 	x.run()
 	out.States, out.Cut = x.graph, x.cut || x.looped
 	return x.err
+}
+
+// Reasoned returns a program in whose executions dependence is by what values do (thinair.go): there
+// are more of them, and a search is cut off after most partial ones.
+func (p *Program) Reasoned(most int) *Program {
+	q := *p
+	q.reasons, q.partial = true, most
+	return &q
 }
 
 // Worst finds a bad outcome that the axioms allow. seq has the outcomes of interleavings. Shared
@@ -87,6 +98,9 @@ func (p *Program) Worst(seq *Outcomes, most int) (bad Bad, cut bool, err error) 
 		global[m[:4*p.Words]] = true
 	}
 	err = p.each(most, &out, func(g *graph) bool {
+		if p.reasons && !g.built() && g.thin() {
+			return true
+		}
 		_, _, race := g.races()
 		switch {
 		case race:

@@ -63,7 +63,7 @@
 //
 // The asynchronous proxy and its operations, mbarriers and cluster barriers, shared
 // memory of another CTA, packed types, elements of 1, 2 or 16 bytes, in Programs
-// loops except polls and named barriers with counts, shuffles and votes, and execution after a
+// named barriers with counts, shuffles and votes, and execution after a
 // trap.
 //
 // # The campaign
@@ -72,5 +72,5 @@
 //
 // generates programs by number, checks each as a whole launch, and compares. With
 // -axiom.show N it shrinks the first N programs with a wrong verdict,
-// and prints one of each kind.
+// and prints one of each kind. Counters generates others, for the proofs of package prove.
 package flow

@@ -28,6 +28,7 @@ type Program struct {
 	without Clause
 	// reasons: No-Thin-Air is by what values do (thinair.go).
 	reasons bool
+	partial int // if not 0, how many partial executions a search goes through
 }
 
 // A Warp executes its steps with all of its 32 lanes. Warps count from 0 in their CTA.
