@@ -65,14 +65,14 @@ func (r *Run) Withdraw(by machine.Version) machine.Version {
 	n := &r.nodes[len(r.nodes)-1]
 	w := r.words[n.Word]
 	w.versions = slices.DeleteFunc(w.versions, func(v version) bool { return v.name == n.made })
-	r.promise = &promised{word: w, withdrawn: true, before: n.control, by: n}
+	r.promise = &promised{word: w, withdrawn: true, before: n.control, by: n, acquired: w.reads[len(w.reads)-1].Moment}
 	r.promise.cta, r.promise.warp, r.promise.lane, _ = by.By()
 	r.order.Withdraw(n.Word, n.made)
 	return n.made
 }
 
 // Breaks reports whether a choice keeps the writer from making the promised write: it takes that
-// version itself or a later one of the word, or knows of one.
+// version itself or a later one of the word, or knows of one, or of the read.
 func (r *Run) Breaks(m *machine.Machine, c machine.Choice) bool {
 	p := r.promise
 	if c.CTA != p.cta || c.Warp != p.warp || c.Lane != p.lane {
@@ -81,6 +81,9 @@ func (r *Run) Breaks(m *machine.Machine, c machine.Choice) bool {
 	words := m.WordsOf(c)
 	if len(words) == 0 {
 		return false
+	}
+	if p.withdrawn {
+		return r.order.Known(c.CTA, c.Warp, int(c.Lane), p.acquired) != 0
 	}
 	at := p.word.index(p.name)
 	if at < 0 {

@@ -167,7 +167,7 @@ func check(l *muster.Launch) (*muster.Report, time.Duration) {
 }
 
 // A mark is a kernel that is decided at once: the test without a flag checks one of each kind.
-var quick = []string{"sem_streamk_fixup", "lock_ticket", "ticket_scheduler", "grid_counter", "last_acq_rel", "look_packed", "ring_pipeline", "fsum_splitk", "elect_call_once", "dekker_flags"}
+var quick = []string{"sem_streamk_fixup", "lock_ticket", "ticket_scheduler", "grid_counter", "last_acq_rel", "look_packed", "ring_pipeline", "fsum_splitk", "elect_call_once", "dekker_flags", "dekker_turn", "lock_readers", "ring_credits"}
 
 // TestRight: no right kernel has an error, and a wrong one is not clean. It prints the table of the
 // corpus with -corpus.all.

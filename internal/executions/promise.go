@@ -135,7 +135,7 @@ func (p *promise) search(fork func(machine.Observer) *machine.Machine) (c explor
 	s.Fork = fork
 	s.Allows = func(w explore.Watcher, m *machine.Machine, c machine.Choice) bool {
 		words := w.(*promising).words
-		return (p.sees != nil || !words.Breaks(m, c)) && words.Allows(m, c)
+		return !words.Breaks(m, c) && words.Allows(m, c)
 	}
 	c = explore.NewSearch(&s, explore.Limits{Schedules: maxPromised, Steps: maxAhead, Length: maxLength}).Run(func() bool { return p.met })
 	p.x.ahead += c.Steps

@@ -100,14 +100,16 @@ Look at that access. More schedules, or a smaller grid, may decide it.`,
 	{
 		Title: "load buffering",
 		Says:  `load buffering`,
-		Shown: "incomplete: by the letter of the memory model this access could take part in load buffering (ISA 8.10.4): a read that returns what is only written because of it; executions of that kind were not looked at",
+		Shown: "incomplete: by the letter of the memory model this access could take part in load buffering (ISA 8.10.4): it could return what is written at line 62, which comes after it, as line 58 reads what line 31 wrote; an acquire here would rule that out; executions of that kind were not looked at",
 		Text: `By program order and by what reads return, a read comes before a write of its own word, and
 nothing in causality order says so: the memory model lets the read return that write, unless
 the write depends on it. Muster builds executions one step after the other, in which each read
-comes after the write that it returns. No GPU is known to do otherwise.
+comes after the write that it returns. It tried here whether the write is made when the read
+has returned it already: it is, or there was more to try than is tried. No GPU is known to do
+so.
 
-Where threads hand something on, make the store a release and the load that reads it an
-acquire: then there is an order, and nothing is left open.`,
+Where threads hand something on, as at the two lines named, make the store a release and the
+load that reads it an acquire: then there is an order, and nothing is left open.`,
 	},
 	{
 		Title: "lanes of one warp that come to one place together",
