@@ -68,6 +68,7 @@ type ptxClaim struct {
 	text       string
 	launch     string
 	limits     muster.Limits
+	schedules  int // 0 is as many as without the option
 	verdict    string
 	bad        string
 	unproven   bool
@@ -208,6 +209,12 @@ func (c *ptxClaim) flags() (launch.Flags, error) {
 				return fl, fmt.Errorf("%s:%d: %v", c.file, c.line, err)
 			}
 			c.limits.Instrs = n
+		case "--schedules":
+			n, err := strconv.Atoi(v)
+			if err != nil {
+				return fl, fmt.Errorf("%s:%d: %v", c.file, c.line, err)
+			}
+			c.schedules = n
 		default:
 			return fl, fmt.Errorf("%s:%d: a launch with %s", c.file, c.line, words[i])
 		}
@@ -365,7 +372,7 @@ func (c *ptxClaim) run(t *testing.T) {
 	l, err := c.load()
 	var r *muster.Report
 	if err == nil {
-		r, err = l.Check(context.Background(), muster.CheckOptions{})
+		r, err = l.Check(context.Background(), muster.CheckOptions{Explore: muster.ExploreOptions{Schedules: c.schedules}})
 	}
 	switch {
 	case c.verdict == "bad input" && err != nil && strings.Contains(err.Error(), c.bad):

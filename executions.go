@@ -5,10 +5,12 @@ import (
 	"slices"
 	"strings"
 
+	"muster/internal/coherence"
 	"muster/internal/executions"
 	"muster/internal/explore"
 	"muster/internal/rules"
 	"muster/internal/trial"
+	"muster/ptx"
 	"muster/report"
 )
 
@@ -17,7 +19,40 @@ import (
 // interleaving.
 
 // looseText is the gap of load buffering.
-const looseText = "by the letter of the memory model this access could take part in load buffering (ISA 8.10.4): a read that returns what is only written because of it; executions of that kind were not looked at"
+const looseText = "by the letter of the memory model this access could take part in load buffering (ISA 8.10.4)%s; executions of that kind were not looked at"
+
+// loosely tells of load buffering: what the access could return too early, and what leads to it.
+func (c *checking) loosely(o *coherence.Open) rules.Gap {
+	line := func(pc int32) int32 { return c.subject.Program.Pos(pc).Line }
+	how := ""
+	if o.Write >= 0 {
+		how = fmt.Sprintf(": it could return what is written at line %d, which comes after it", line(o.Write))
+	}
+	// A hop without a release, or an acquire, is one that could have it.
+	for _, h := range o.Hops {
+		release, acquire := c.hands(h.Write, ptx.Release), c.hands(h.Read, ptx.Acquire)
+		if release && acquire && h != o.Hops[len(o.Hops)-1] {
+			continue
+		}
+		how += fmt.Sprintf(", as line %d reads what line %d wrote", line(h.Read), line(h.Write))
+		switch {
+		case !release && !acquire:
+			how += "; a release there and an acquire here would rule that out"
+		case !release:
+			how += "; a release there would rule that out"
+		case !acquire:
+			how += "; an acquire here would rule that out"
+		}
+		break
+	}
+	return rules.Gap{What: fmt.Sprintf(looseText, how), PC: o.PC}
+}
+
+// hands reports whether an instruction is a release, or an acquire.
+func (c *checking) hands(pc int32, sem ptx.Sem) bool {
+	in := c.subject.Program.Inst(pc)
+	return in != nil && (in.Sem() == sem || in.Sem() == ptx.AcqRel)
+}
 
 // executionsEach is how many executions may run for each schedule of the budget: they are short, and
 // there are many.
@@ -51,11 +86,11 @@ func (c *checking) executes() {
 	for _, g := range r.Gaps {
 		c.AddGap(g)
 	}
-	for _, pc := range r.Loose {
+	for i := range r.Loose {
 		if c.Wrong() {
 			break // with an error found, what else there may be decides nothing
 		}
-		c.AddGap(rules.Gap{What: looseText, PC: pc})
+		c.AddGap(c.loosely(&r.Loose[i]))
 	}
 	c.coverage = &report.Coverage{Schedules: r.Coverage.Schedules, Left: r.Coverage.Left, Steps: r.Coverage.Steps, Longest: r.Coverage.Longest, Complete: true, Executions: true}
 }

@@ -45,8 +45,8 @@ outcomes, those of the condition with a star and a run of each.
 
 Two engines that share nothing answer. One enumerates the executions that the
 axioms of chapter 8 of the ISA allow. The other runs the test as a kernel on the
-machine, in every execution: a strong read may return an older value. Load buffering
-(8.10.4), and what weak accesses do in a data race, is the axioms' alone, and the
+machine, in every execution: a strong read may return an older value, and so may a
+weak one behind a data race. Load buffering (8.10.4) is the axioms' alone, and the
 answer says so.
 
   PTX MP
@@ -244,7 +244,7 @@ func (k *litmusRun) test(name string, sum *litmusSum) error {
 	text := a.Text(k.all)
 	if k.brief {
 		text, _, _ = strings.Cut(text, "\n")
-		text += "\n"
+		text += a.Within() + "\n"
 	}
 	if _, err := io.WriteString(k.c.out, text); err != nil {
 		return err

@@ -32,7 +32,6 @@ func TestAtLeast(t *testing.T) {
 	}{
 		{4, 1, "--schedules", 9, 60},
 		{5, 1, "--schedules", 20, 400},
-		{6, 1, "--schedules", 150, 2000},
 		{4, 1, "--steps", 20, 2000},
 		{6, 1, "--steps", 2000, 60000},
 	} {

@@ -107,7 +107,7 @@ func rendered(text string) string {
 // shows both, all that is left is what a command writes without progress.
 func TestProgressLeavesNothing(t *testing.T) {
 	for name, args := range map[string][]string{
-		"explored": cmdline("check", ticketLaunch(t, 6, 1), "--schedules", "400"),
+		"explored": cmdline("check", ticketLaunch(t, 5, 1), "--schedules", "100"),
 		"findings": {"check", "../../examples/ring/broken_count.yaml"},
 		"story":    {"replay", "../../examples/ring/broken_count.yaml", "--schedule", "latest"},
 		"mutants":  {"mutate", "../../examples/ring/ring.yaml", "--only", "wait"},

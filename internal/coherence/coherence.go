@@ -42,12 +42,15 @@ type Run struct {
 	nodes   []node
 	lanes   []lanePlace         // that made accesses
 	of      map[lanePlace][]int // their nodes
-	loose   []int32
+	loose   []Open
 	buffer  []buffering
+	promise *promised
 	// fixed: no value that is loaded decides which accesses there are.
 	fixed bool
-	stale *Stale
-	over  bool
+	// varies: values may decide what orders accesses.
+	varies bool
+	stale  *Stale
+	over   bool
 }
 
 type lanePlace struct {
@@ -100,10 +103,13 @@ type node struct {
 	reads   bool
 	writes  bool
 	of      machine.Version // that it reads
+	made    machine.Version // that it writes
 	fences  []uint32        // of each fence.sc, the lanes that precede it in base causality order
 	first   int             // the node of the first word of the same access, to several words
 	whole   bool            // an interleaving has all nodes of the access at once
 }
+
+func (n *node) lane() lanePlace { return lanePlace{n.CTA, n.Warp, n.Lane} }
 
 // An Access is a strong access of a lane to a word; Several: it is one of several words.
 type Access struct {
@@ -129,15 +135,20 @@ const most = 4096
 
 // NewRun watches a run that has not begun, whose causality order t derives.
 func NewRun(t *order.Tracker, p *machine.Program) *Run {
-	return &Run{order: t, control: outcome.NewControl(t.Config().Shape, p.HasBarriers(), true), words: map[machine.Word]*word{}, of: map[lanePlace][]int{}, fixed: p.Fixed()}
+	return &Run{order: t, control: outcome.NewControl(t.Config().Shape, p.HasBarriers(), true), words: map[machine.Word]*word{}, of: map[lanePlace][]int{}, fixed: p.Fixed(), varies: p.OrderVaries()}
 }
 
 // Observe takes the next event.
 func (r *Run) Observe(m *machine.Machine, ev *machine.Event) {
 	r.chosen()
 	switch {
-	case ev.Kind == machine.EvFence && ev.Fence == machine.FenceMemory && ev.Sem == machine.SC:
-		r.fence(ev)
+	case ev.Kind == machine.EvFence && ev.Fence == machine.FenceMemory:
+		if r.promise != nil {
+			r.promise.fence(r, ev)
+		}
+		if ev.Sem == machine.SC {
+			r.fence(ev)
+		}
 	case ev.Kind == machine.EvAccess && ev.Sem != machine.Weak && ev.Proxy == machine.Generic:
 		for k := ev.Mask; k != 0; k &= k - 1 {
 			r.access(m, ev, bits.TrailingZeros32(k)&31)
@@ -175,8 +186,12 @@ func (r *Run) access(m *machine.Machine, ev *machine.Event, lane int) {
 	if i < len(w.versions)-1 && r.stale == nil {
 		r.stale = &Stale{Access: r.nodes[n].Access, Writes: ev.Access == machine.Write, Took: r.made(&w.versions[i]), Over: r.made(&w.versions[i+1])}
 	}
-	if ev.Access&machine.Write != 0 {
-		r.buffers(ev, lane, w, i, n) // before it reads, so that this tells nothing
+	writes := ev.Access&machine.Write != 0
+	switch {
+	case r.promise != nil && writes:
+		r.promise.keeps(r, m, ev, lane, w, i)
+	case r.promise == nil && (writes || m.Program().Compares(ev.PC)):
+		r.buffers(ev, lane, w, i, n, writes) // before it reads, so that this tells nothing
 	}
 	took := w.versions[i].name
 	if ev.Access == machine.Write {
@@ -188,17 +203,23 @@ func (r *Run) access(m *machine.Machine, ev *machine.Event, lane int) {
 	r.nodes[n].fences = r.fencesBefore(ev, lane)
 	now, control := r.order.Moment(ev, 1<<lane), r.nodes[n].control
 	update, swaps := ev.Access&machine.Update != 0, m.Program().Compares(ev.PC)
+	if r.promise != nil {
+		r.promise.notes(r, ev, lane, n)
+	}
 	if ev.Access&machine.Read != 0 || update {
 		if from := w.versions[i].node; from >= 0 {
 			r.nodes[n].after = append(r.nodes[n].after, from)
 			r.nodes[n].from = from
 		}
 		r.nodes[n].reads, r.nodes[n].of = true, w.versions[i].name
+		if p := r.promise; p != nil && p.by == nil {
+			p.takes(r, ev, n, now, control)
+		}
 		w.versions[i].observe(now)
 		w.reads = append(w.reads, read{Moment: now, control: control, pc: ev.PC, of: w.versions[i].name, node: n, modify: update || swaps, update: update && !swaps && ev.Access&machine.Write != 0, floor: r.floor(ev, lane, w)})
 	}
 	if ev.Access&machine.Write != 0 {
-		r.nodes[n].writes = true
+		r.nodes[n].writes, r.nodes[n].made = true, r.names(m, ev, lane)
 		above := r.above(ev, lane, w, i, update)
 		w.versions = slices.Insert(w.versions, i+1, version{above: above, name: r.names(m, ev, lane), by: now, node: n, update: update, swaps: swaps})
 	}

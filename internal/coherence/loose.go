@@ -31,14 +31,16 @@ const maxLooked = 64
 // causality order, so that the axioms let it read that write. They do not if a later version
 // precedes the read, or if what comes behind the read took an earlier one (8.10.1, 8.10.6). An
 // update that wrote a version does, if the write can come before that version. A compare-and-swap
-// that reads another version may fail.
-func (r *Run) buffers(ev *machine.Event, lane int, w *word, i, n int) {
+// that reads another version may fail, and one that failed (!writes) write where an earlier one is
+// not in the way. Where values decide which fences there are, causality order
+// may be another one in the execution in which the read returns the write.
+func (r *Run) buffers(ev *machine.Event, lane int, w *word, i, n int, writes bool) {
 	for k := range w.reads {
 		d := &w.reads[k]
-		if !r.controls(ev, lane, d.control) || r.order.Known(ev.CTA, ev.Warp, lane, d.Moment) != 0 {
+		if !r.controls(ev, lane, d.control) || r.nodes[n].lane() == r.nodes[d.node].lane() || w.index(d.floor) > i || !writes && !r.nodes[d.node].writes {
 			continue
 		}
-		if d.update && r.afterUpdate(ev, lane, w, d.node) || w.index(d.floor) > i {
+		if !r.varies && (r.order.Known(ev.CTA, ev.Warp, lane, d.Moment) != 0 || d.update && r.afterUpdate(ev, lane, w, d.node)) {
 			continue
 		}
 		if r.fixed && !d.modify && slices.ContainsFunc(d.behind, func(v machine.Version) bool { at := w.index(v); return at >= 0 && at <= i }) {
@@ -190,15 +192,30 @@ func (r *Run) chosen() {
 	for ; r.settled < len(list); r.settled++ {
 		c := list[r.settled]
 		if cur := &r.fences[c.Cur]; slices.Contains(cur.loose, c.Prior) {
-			r.loosens(cur.pc)
+			r.loosens(Open{PC: cur.pc, Write: -1})
 		}
 	}
 }
 
-func (r *Run) loosens(pc int32) {
-	if !slices.Contains(r.loose, pc) {
-		r.loose = append(r.loose, pc)
+func (r *Run) loosens(o Open) {
+	if !isOpen(r.loose, o.PC) {
+		r.loose = append(r.loose, o)
 	}
+}
+
+// An Open is an instruction at which an execution may go on in a way that is not built: a fence.sc,
+// or a read that could return what Write writes. Then Hops lead from the one to the other: reads of
+// other words which return what is written behind the read, and need not be in order with it.
+type Open struct {
+	PC, Write int32 // Write is -1 for a fence
+	Hops      []Hop
+}
+
+// A Hop is a read that returns a write of another lane.
+type Hop struct{ Write, Read int32 }
+
+func isOpen(list []Open, pc int32) bool {
+	return slices.ContainsFunc(list, func(o Open) bool { return o.PC == pc })
 }
 
 // A buffering is a read that could read a later write, by their nodes.
@@ -207,22 +224,29 @@ type buffering struct{ read, write int }
 // Loose returns the instructions at which an execution may go on in another way that is not
 // built: reads that could read a later write, and fence.sc that could come before earlier ones.
 //
-// No-Thin-Air (8.10.4) forbids a read to return a write to which dependences and reads-from lead
-// from it. depends, if not nil, reports of two nodes of a lane whether the second, a write,
-// depends on what the first reads: it may say no at any time, and yes only if that is so.
-// Instructions that known has are left out.
-func (r *Run) Loose(known []int32, depends func(read, write int) bool) []int32 {
+// may, if not nil, reports of two nodes whether there is an execution in which the first, a read,
+// returns the second, a write: it may say yes at any time, and no only if that is so. Instructions
+// that known has are left out.
+func (r *Run) Loose(known []Open, may func(read, write int) bool) []Open {
 	r.chosen()
 	for _, b := range r.buffer {
 		pc := r.nodes[b.read].PC
-		if slices.Contains(r.loose, pc) || slices.Contains(known, pc) {
+		if isOpen(r.loose, pc) || isOpen(known, pc) {
 			continue
 		}
-		if depends == nil || !r.leads(b.read, b.write, depends, map[int]bool{}) {
-			r.loosens(pc)
+		if may == nil || may(b.read, b.write) {
+			r.loosens(Open{pc, r.nodes[b.write].PC, r.hops(b.read, b.write)})
 		}
 	}
 	return r.loose
+}
+
+// Leads reports whether dependences and reads-from lead from a read to a write: No-Thin-Air
+// (8.10.4) forbids the one to return the other then. depends reports of two nodes of a lane whether
+// the second, a write, depends on what the first reads: it may say no at any time, and yes only if
+// that is so.
+func (r *Run) Leads(read, write int, depends func(read, write int) bool) bool {
+	return r.leads(read, write, depends, map[int]bool{})
 }
 
 // leads reports whether dependences and reads-from lead from a read to a write. An update that the
@@ -273,3 +297,6 @@ func (r *Run) Writes(node int) bool { return r.nodes[node].writes }
 
 // Took returns the version that a node read.
 func (r *Run) Took(node int) machine.Version { return r.nodes[node].of }
+
+// From returns the node that wrote what a node read, -1 if none did.
+func (r *Run) From(node int) int { return r.nodes[node].from }

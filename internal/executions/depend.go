@@ -1,7 +1,6 @@
 package executions
 
 import (
-	"math/bits"
 	"slices"
 
 	"muster/internal/coherence"
@@ -15,9 +14,11 @@ import (
 // over what others write; that is not looked at.
 //
 // The machine tries it: a lane is run on from the read alone, while the others stand still, with
-// the value that it read and with some others. A write that the first run makes and another one,
+// the value that it read and with some others. What it reads later is what it read in the
+// execution, but for what it wrote itself. A write that the first run makes and another one,
 // which comes to its end, does not is one that depends. Where the lane cannot go on alone, or
-// makes other writes than in the execution, nothing is known, and no dependence is said to be.
+// reads or writes something else than in the execution, nothing is known, and no dependence is
+// said to be.
 
 // maxTried bounds the steps of lanes alone, of one exploration; maxAlone those of one.
 const (
@@ -33,6 +34,7 @@ type depending struct {
 	// at are the machines that stand before the reads, by node, and the choices to take.
 	at    map[int]*before
 	tried map[int]*alone
+	rec   *recording
 }
 
 // A before is a machine that stands before a read.
@@ -65,12 +67,23 @@ func (d *depending) on(read, write int) bool {
 	k := -1
 	of := d.words.Node(read)
 	for n := read; n <= write; n++ {
-		if o := d.words.Node(n); d.words.Writes(n) && o.CTA == of.CTA && o.Warp == of.Warp && o.Lane == of.Lane {
-			k++
+		if !d.words.Writes(n) || laneOf(d.words.Node(n)) != laneOf(of) {
+			continue
+		}
+		if k++; k >= len(a.depends) || a.made[k] != d.record().nodes[n].wrote {
+			return false
 		}
 	}
-	return k >= 0 && k < len(a.depends) && a.made[k].word == d.words.Node(write).Word && a.depends[k]
+	return k >= 0 && a.depends[k]
 }
+
+// A laneID names a lane.
+type laneID struct {
+	cta, warp int32
+	lane      int8
+}
+
+func laneOf(a coherence.Access) laneID { return laneID{a.CTA, a.Warp, a.Lane} }
 
 func (d *depending) try(read int) *alone {
 	if d.at == nil {
@@ -82,21 +95,17 @@ func (d *depending) try(read int) *alone {
 		return a
 	}
 	of := d.words.Node(read)
-	version := d.words.Took(read)
-	b.c.Op = int64(version)
-	lo, hi, ok := b.m.Held(of.Word, version)
-	if !ok && version == machine.Initial && len(b.m.Versions(of.Word)) == 0 {
-		var buf [8]byte
-		if of.Word.Mem != machine.Global || of.Word.Size > 8 || !b.m.ReadGlobal(of.Word.Addr, buf[:of.Word.Size]) {
-			return a
-		}
-		for k, v := range buf {
-			lo |= uint64(v) << (8 * k)
-		}
-	} else if !ok || hi != 0 {
+	b.c.Op = int64(d.words.Took(read))
+	rec := d.record()
+	lo := rec.nodes[read].read
+	if of.Several || of.Word.Size > 8 {
 		return a
 	}
-	a.made, _ = d.run(b, of, lo)
+	made, _, known := d.run(b, read, lo)
+	if !known {
+		return a
+	}
+	a.made = made
 	a.depends = make([]bool, len(a.made))
 	if len(a.made) == 0 {
 		return a
@@ -109,7 +118,7 @@ func (d *depending) try(read int) *alone {
 		if v &= mask; v == lo {
 			continue
 		}
-		if others, ended := d.run(b, of, v); ended {
+		if others, ended, _ := d.run(b, read, v); ended {
 			a.lacks(others)
 		}
 	}
@@ -143,50 +152,107 @@ func (d *depending) values(m *machine.Machine, w machine.Word, was uint64) []uin
 }
 
 // run has a lane go on alone from a read that returns a value, and lists the writes that it
-// makes. ended reports that it makes no more with this value: it ended, or waits for another.
-func (d *depending) run(b *before, of coherence.Access, value uint64) (list []made, ended bool) {
-	o := &noting{of: of}
+// makes. ended reports that it makes no more with this value: it ended, or waits for another;
+// known, that what it reads by weak loads is what it is in the execution.
+func (d *depending) run(b *before, read int, value uint64) (list []made, ended, known bool) {
+	of := d.words.Node(read)
+	o := &noting{of: of, read: read, rec: d.record(), weak: map[weakRead]int{}}
 	m := b.m.Fork(o, nil)
 	pc, polls := of.PC, m.Program().Polls()[of.PC] != nil
+	reads := d.readsBehind(read)
 	m.Supply(b.c, value)
 	for steps := 0; ; steps++ {
 		if d.x.tried++; m.Stopped() != nil || steps == maxAlone || d.x.tried > maxTried {
-			return o.made, false
+			return o.made, false, !o.unsure
 		}
 		o.settle(m)
 		at := m.At(of.CTA, of.Warp, of.Lane)
 		if at < 0 {
-			return o.made, true
+			return o.made, true, !o.unsure
 		}
 		if polls && at == pc && steps == 0 {
-			return o.made, true // it waits for another value
+			return o.made, true, !o.unsure // it waits for another value
+		}
+		if c, v, ok := d.again(m, of, at, reads); ok {
+			m.Supply(c, v)
+			continue
 		}
 		c, ok := m.Alone(of.CTA, of.Warp, of.Lane)
 		if !ok {
-			return o.made, false
+			return o.made, false, !o.unsure
 		}
 		m.Step(c)
 	}
 }
 
-// A noting notes the strong writes of a lane.
+// A strongRead is a read of a word by an instruction.
+type strongRead struct {
+	pc   int32
+	word machine.Word
+}
+
+// readsBehind lists the reads of a lane behind one of its reads, in order.
+func (d *depending) readsBehind(read int) map[strongRead][]int {
+	list := map[strongRead][]int{}
+	own := laneOf(d.words.Node(read))
+	for n := read + 1; n < d.words.Nodes(); n++ {
+		if of := d.words.Node(n); d.words.Reads(n) && laneOf(of) == own {
+			k := strongRead{of.PC, of.Word}
+			list[k] = append(list[k], n)
+		}
+	}
+	return list
+}
+
+// again returns what the read at which a lane stands returned in the execution, unless that is
+// what the lane itself wrote behind the first one.
+func (d *depending) again(m *machine.Machine, of coherence.Access, pc int32, reads map[strongRead][]int) (c machine.Choice, v uint64, ok bool) {
+	c = machine.Choice{Kind: machine.Pick, CTA: of.CTA, Warp: of.Warp, Lane: of.Lane}
+	words := m.WordsOf(c)
+	if len(words) != 1 {
+		return c, 0, false
+	}
+	k := strongRead{pc, words[0]}
+	if len(reads[k]) == 0 {
+		return c, 0, false
+	}
+	n := reads[k][0]
+	reads[k] = reads[k][1:]
+	if from := d.words.From(n); from >= 0 && laneOf(d.words.Node(from)) == laneOf(of) {
+		return c, 0, false
+	}
+	c.Op = int64(m.Last(words[0]))
+	return c, d.record().nodes[n].read, true
+}
+
+// A noting notes the strong writes of a lane, and whether its weak loads find something else than
+// in the execution.
 type noting struct {
-	of   coherence.Access
-	made []made
-	next []machine.Version // of the last ones, whose values are not known yet
+	of     coherence.Access
+	read   int
+	rec    *recording
+	weak   map[weakRead]int
+	unsure bool
+	made   []made
+	next   []machine.Version // of the last ones, whose values are not known yet
 }
 
 func (o *noting) Observe(m *machine.Machine, ev *machine.Event) {
-	if ev.Kind != machine.EvAccess || ev.Sem == machine.Weak || ev.Proxy != machine.Generic || ev.Access&machine.Write == 0 ||
-		ev.CTA != o.of.CTA || ev.Warp != o.of.Warp || ev.Mask>>uint(o.of.Lane)&1 == 0 {
+	if ev.Kind != machine.EvAccess || ev.CTA != o.of.CTA || ev.Warp != o.of.Warp || ev.Mask>>uint(o.of.Lane)&1 == 0 {
 		return
 	}
-	name := m.NextVersion(ev.CTA, ev.Warp, int(o.of.Lane))
-	if ev.Whole > 0 {
-		name += machine.Version(ev.Part / ev.Size)
+	lane := int(o.of.Lane)
+	switch {
+	case ev.Sem == machine.Weak && ev.Access&machine.Read != 0:
+		k := weakOf(ev, lane)
+		if list := o.rec.behind(o.read, k); o.weak[k] < len(list) && list[o.weak[k]].val != m.Contents(k.word) {
+			o.unsure = true
+		}
+		o.weak[k]++
+	case ev.Sem != machine.Weak && ev.Proxy == machine.Generic && ev.Access&machine.Write != 0:
+		o.made = append(o.made, made{word: wordOf(ev, lane)})
+		o.next = append(o.next, nextOf(m, ev, lane))
 	}
-	o.made = append(o.made, made{word: machine.Word{Mem: ev.Mem, Addr: ev.Addr[o.of.Lane], Size: ev.Size}})
-	o.next = append(o.next, name)
 }
 
 // settle takes the values of what was written.
@@ -198,19 +264,40 @@ func (o *noting) settle(m *machine.Machine) {
 	o.next = o.next[:0]
 }
 
+func wordOf(ev *machine.Event, lane int) machine.Word {
+	return machine.Word{Mem: ev.Mem, Addr: ev.Addr[lane], Size: ev.Size}
+}
+
+// nextOf names the version that a lane is about to write.
+func nextOf(m *machine.Machine, ev *machine.Event, lane int) machine.Version {
+	name := m.NextVersion(ev.CTA, ev.Warp, lane)
+	if ev.Whole > 0 {
+		name += machine.Version(ev.Part / ev.Size)
+	}
+	return name
+}
+
+// record makes the run again, and notes what its accesses read and wrote.
+func (d *depending) record() *recording {
+	if d.rec == nil {
+		r := &recording{weak: map[weakRead][]loaded{}}
+		m := d.x.fork(r)
+		for _, s := range d.path {
+			r.first = append(r.first, len(r.nodes))
+			m.Step(s)
+			r.settle(m)
+		}
+		r.first = append(r.first, len(r.nodes))
+		d.rec = r
+	}
+	return d.rec
+}
+
 // replay makes the run again, and keeps a machine before each read.
 func (d *depending) replay() {
 	d.at = map[int]*before{}
-	c := &counting{}
-	m := d.x.fork(c)
-	base := m.Clone()
-	var first []int // of each step, the nodes before it
-	for _, s := range d.path {
-		first = append(first, c.nodes)
-		m.Step(s)
-	}
-	first = append(first, c.nodes)
-	m = base.Fork(nil, nil)
+	first := d.record().first
+	m := d.x.fork(nil)
 	for i, s := range d.path {
 		for n := first[i]; n < first[i+1] && n < d.words.Nodes(); n++ {
 			of := d.words.Node(n)
@@ -222,14 +309,5 @@ func (d *depending) replay() {
 			}
 		}
 		m.Step(s)
-	}
-}
-
-// A counting counts the strong accesses of lanes, as coherence.Run does.
-type counting struct{ nodes int }
-
-func (c *counting) Observe(_ *machine.Machine, ev *machine.Event) {
-	if ev.Kind == machine.EvAccess && ev.Sem != machine.Weak && ev.Proxy == machine.Generic {
-		c.nodes += bits.OnesCount32(ev.Mask)
 	}
 }

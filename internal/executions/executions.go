@@ -8,8 +8,10 @@
 package executions
 
 import (
+	"cmp"
 	"slices"
 
+	"muster/internal/coherence"
 	"muster/internal/explore"
 	"muster/internal/lanes"
 	"muster/internal/machine"
@@ -46,7 +48,7 @@ type Result struct {
 	Gaps     []rules.Gap
 	// Loose are the instructions at which load buffering may lead to executions that were not
 	// explored.
-	Loose []int32
+	Loose []coherence.Open
 	// Sampled is how many executions were sampled, since there are too many; Doubts are those
 	// that leave a memory which no interleaving leaves that was run, where not all of these are
 	// known.
@@ -68,6 +70,13 @@ type explorer struct {
 	// lanes alone (depend.go).
 	fork  func(machine.Observer) *machine.Machine
 	tried int
+	ahead int64 // steps of what was tried
+	// wrong: there is an error; samples: what runs now are samples.
+	wrong, samples bool
+	// promises are those that were tried before (promise.go).
+	promises map[promiseKey]bool
+	space    *explore.Space
+	judge    func() rules.Config
 	Result
 }
 
@@ -106,11 +115,10 @@ func (w *watcher) End(m *machine.Machine, path []machine.Choice) {
 	if w.Words.Over() {
 		x.gap(rules.Gap{What: "a run has more strong accesses than are followed", PC: -1})
 	}
-	d := &depending{x: x, words: w.Words, path: taken, tried: map[int]*alone{}}
-	for _, pc := range w.Words.Loose(x.Loose, d.on) {
-		if !slices.Contains(x.Loose, pc) {
-			x.Loose = append(x.Loose, pc)
-		}
+	// With an error, or where executions are only sampled, what else there may be decides nothing.
+	x.wrong = x.wrong || slices.ContainsFunc(findings, func(f rules.Finding) bool { return f.Severity == rules.Error && !rules.IsStale(&f) })
+	if !x.wrong && !x.samples {
+		x.buffers(w.Words, taken)
 	}
 	if !m.Done() {
 		return
@@ -123,6 +131,18 @@ func (w *watcher) End(m *machine.Machine, path []machine.Choice) {
 		x.keep(staleRun{left, findings[i], s})
 	} else if !rules.Erred(findings) {
 		x.plain[left] = true
+	}
+}
+
+// buffers notes where a run shows that there may be load buffering.
+func (x *explorer) buffers(words *coherence.Run, path []machine.Choice) {
+	d := &depending{x: x, words: words, path: path, tried: map[int]*alone{}}
+	for _, o := range words.Loose(x.Loose, func(read, write int) bool {
+		return words.Strays(read, write) && !words.Leads(read, write, d.on) && x.reads(d, read, write)
+	}) {
+		if !slices.ContainsFunc(x.Loose, func(known coherence.Open) bool { return known.PC == o.PC }) {
+			x.Loose = append(x.Loose, o)
+		}
 	}
 }
 
@@ -164,14 +184,14 @@ func (x *explorer) gap(g rules.Gap) {
 }
 
 func newExplorer(l *trial.Subject, o Options) *explorer {
-	return &explorer{o: o, decides: lanes.Deciders(l.Program), seen: map[string]bool{}, plain: map[uint64]bool{}}
+	return &explorer{o: o, decides: lanes.Deciders(l.Program), seen: map[string]bool{}, promises: map[promiseKey]bool{}, plain: map[uint64]bool{}}
 }
 
 // Explore explores the executions of a launch.
 func Explore(w *trial.Budget, l *trial.Subject, o Options) *Result {
 	x := newExplorer(l, o)
 	over, why := w.Stop()
-	space := x.space(l.Executing(), over)
+	space := x.spaceOf(l.Executing(), over)
 	limits := explore.Limits{Schedules: o.Schedules, Steps: o.Steps, Length: maxLength}
 	x.Coverage = explore.NewSearch(space, limits).Run(func() bool { return over() || o.WeakFences && !x.Right() })
 	if reason := why(); reason != "" {
@@ -184,12 +204,12 @@ func Explore(w *trial.Budget, l *trial.Subject, o Options) *Result {
 	case explore.Spent(x.Coverage.Why):
 		x.sample(l, space, limits, over)
 	}
-	slices.Sort(x.Loose)
+	slices.SortFunc(x.Loose, func(a, b coherence.Open) int { return cmp.Compare(a.PC, b.PC) })
 	return &x.Result
 }
 
-// space is that of the executions of a launch.
-func (x *explorer) space(l *trial.Subject, over func() bool) *explore.Space {
+// spaceOf is that of the executions of a launch.
+func (x *explorer) spaceOf(l *trial.Subject, over func() bool) *explore.Space {
 	x.fork = func(o machine.Observer) *machine.Machine {
 		m := l.Machine(o, nil)
 		m.ShowMeetings()
@@ -198,7 +218,8 @@ func (x *explorer) space(l *trial.Subject, over func() bool) *explore.Space {
 		}
 		return m
 	}
-	return &explore.Space{
+	x.judge = l.Rules
+	x.space = &explore.Space{
 		Fork: x.fork,
 		Watch: func() explore.Watcher {
 			c := l.Rules()
@@ -211,6 +232,7 @@ func (x *explorer) space(l *trial.Subject, over func() bool) *explore.Space {
 		Stop:       over,
 		WeakFences: x.o.WeakFences,
 	}
+	return x.space
 }
 
 // settle tells the executions that leave what no interleaving leaves. Where not all interleavings

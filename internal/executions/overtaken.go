@@ -16,7 +16,7 @@ func Overtaken(w *trial.Budget, l *trial.Subject, tickets, loads []int32) (f Fou
 	of := func(places []int32) *explorer {
 		x := newExplorer(l, Options{})
 		over, _ := w.Stop()
-		if !x.space(l.Executing(), over).Overtaken(tickets, places, maxLength) || len(x.Findings)+len(x.Gaps) > 0 {
+		if !x.spaceOf(l.Executing(), over).Overtaken(tickets, places, maxLength) || len(x.Findings)+len(x.Gaps) > 0 {
 			return nil
 		}
 		return x

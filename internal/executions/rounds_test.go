@@ -18,7 +18,7 @@ import (
 )
 
 var (
-	rounds     = flag.Uint64("executions.rounds", 12, "how many programs with waits of whole CTAs to draw")
+	rounds     = flag.Uint64("executions.rounds", 6, "how many programs with waits of whole CTAs to draw")
 	roundsFrom = flag.Uint64("executions.rounds.from", 1, "the first one's number")
 )
 

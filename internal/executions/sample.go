@@ -18,12 +18,13 @@ const sampledOf = 10
 func Sample(w *trial.Budget, l *trial.Subject, o Options) *Result {
 	x := newExplorer(l, o)
 	over, _ := w.Stop()
-	x.sample(l, x.space(l.Executing(), over), explore.Limits{Schedules: o.Schedules, Steps: o.Steps, Length: maxLength}, over)
+	x.sample(l, x.spaceOf(l.Executing(), over), explore.Limits{Schedules: o.Schedules, Steps: o.Steps, Length: maxLength}, over)
 	return &x.Result
 }
 
 // sample samples executions of a space.
 func (x *explorer) sample(l *trial.Subject, space *explore.Space, most explore.Limits, over func() bool) {
+	x.samples = true
 	steps := int64(0)
 	for seed := range uint64(max(most.Schedules/sampledOf, 1)) {
 		if over() || most.Steps > 0 && steps >= most.Steps/sampledOf {

@@ -25,6 +25,17 @@ func TestThinAir(t *testing.T) {
 	when := func(body, other []flow.Instr) flow.Instr {
 		return flow.Instr{Kind: flow.If, Cmp: flow.Ne, Src: []flow.Value{flow.R(0), flow.V(0)}, Body: body, Else: other}
 	}
+	// A compare-and-swap puts what was read in place of 0; what an increment of that leaves is read
+	// and written again.
+	swap := flow.Instr{Kind: flow.Atom, Op: flow.Cas, Sem: axiom.Relaxed, Scope: axiom.GPU, At: flow.V(1), Dst: []int{1}, Src: []flow.Value{flow.V(0), flow.R(0)}}
+	count := flow.Instr{Kind: flow.Red, Op: flow.Add, Sem: axiom.Relaxed, Scope: axiom.GPU, At: flow.V(1), Src: []flow.Value{flow.V(1)}}
+	sum, swapped := count, swap
+	sum.At, swapped.At, swapped.Src = flow.V(0), flow.V(0), []flow.Value{flow.V(0), flow.V(1)}
+	fence := flow.Instr{Kind: flow.Fence, Sem: axiom.AcqRel, Scope: axiom.GPU}
+	take := load(1)
+	take.Sem = axiom.Acquire
+	give := store(1, flow.V(1))
+	give.Sem = axiom.Release
 	one := flow.V(1)
 	list := func(in ...flow.Instr) []flow.Instr { return in }
 	plain := list(load(1), store(0, one))
@@ -48,6 +59,13 @@ func TestThinAir(t *testing.T) {
 		{"x & 1", list(load(0), move(flow.And, flow.V(1)), store(1, flow.Value{Const: 1, Reg: 2})), data, false},
 		{"x + 1", list(load(0), move(flow.Add, flow.V(1)), store(1, flow.R(1))), data, false},
 		{"address", list(load(0), flow.Instr{Kind: flow.Store, Sem: axiom.Relaxed, Scope: axiom.GPU, At: flow.Value{Const: 1, Reg: 1}, Src: []flow.Value{one}}), data, false},
+		{"its own write again", list(load(0), swap), list(count, load(1), store(1, flow.R(0)), when(list(store(0, flow.V(3))), nil)), false},
+		// In a run that is built, the exchange is in the way of what comes before it in this execution.
+		{"an exchange before a sum", list(atom(flow.Exch, 0), store(1, one)), list(load(1), when(list(sum), nil)), true},
+		{"an exchange before a swap", list(atom(flow.Exch, 0), store(1, one)), list(load(1), when(list(swapped), nil)), true},
+		{"a fence on one way", list(load(0), when(nil, list(fence)), store(1, one)), list(take, when(list(store(0, one)), nil)), true},
+		{"a release on one way", list(load(0), when(list(store(1, one)), list(give))), list(take, when(list(store(0, one)), nil)), true},
+		{"release and acquire", list(load(0), give), list(take, when(list(store(0, one)), nil)), false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p := &flow.Program{Words: 32, CTAs: 2, Warps: []flow.Warp{{CTA: 0, Steps: segment(c.a)}, {CTA: 1, Steps: segment(c.b)}}}
@@ -70,6 +88,20 @@ func TestThinAir(t *testing.T) {
 			if got := compare(t, p, 0); got.wrong != "" || got.buffers != named || got.named != named {
 				t.Errorf("%v: by the axioms %v, named %v: %s", op, got.buffers, got.named, got.wrong)
 			}
+		}
+	})
+	t.Run("what is read in between", func(t *testing.T) {
+		// Thread 0 stores 1 if it reads 1 of word 2, else what it read before; thread 1 writes word 2.
+		second := load(2)
+		second.Dst = []int{1}
+		either := flow.Instr{Kind: flow.If, Cmp: flow.Ne, Src: []flow.Value{flow.R(1), flow.V(0)}, Body: list(store(1, one)), Else: list(store(1, flow.R(0)))}
+		p := &flow.Program{Words: 32, CTAs: 3, Warps: []flow.Warp{
+			{CTA: 0, Steps: segment(list(load(0), second, either))},
+			{CTA: 1, Steps: segment(list(store(2, one)))},
+			{CTA: 2, Steps: segment(data)},
+		}}
+		if got := compare(t, p, 0); got.wrong != "" || !got.buffers || !got.named {
+			t.Errorf("by the axioms %v, named %v: %s", got.buffers, got.named, got.wrong)
 		}
 	})
 }

@@ -100,7 +100,8 @@ func (g *Graph) findPolls() {
 }
 
 // looks reports whether an instruction reads one word of memory strongly, and
-// leaves it as it was: a load, or an atomic operation with zero.
+// leaves it as it was: a load, an atomic operation with zero, or a compare-and-swap of a value
+// for itself.
 func (u *Use) looks() bool {
 	in := u.In
 	if !u.ReadsStrongly() || vector(in) { // the elements of a vector come in no order
@@ -114,6 +115,14 @@ func (u *Use) looks() bool {
 		if len(in.Operands) == 3 {
 			v, ok := in.Operands[2].(ptx.Int)
 			return ok && v.Bits == 0
+		}
+	case ptx.UpdateCas:
+		if len(in.Operands) != 4 {
+			return false
+		}
+		switch v := in.Operands[2].(type) {
+		case ptx.Name, ptx.Int:
+			return v == in.Operands[3]
 		}
 	}
 	return false

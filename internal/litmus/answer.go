@@ -125,6 +125,9 @@ func (p *Options) engine(o *Outcomes, err error) (*Engine, error) {
 	case err != nil:
 		return nil, err
 	}
+	if o.Loops && o.Complete && len(o.List) == 0 {
+		o.Complete, o.Why = false, fmt.Sprintf("no execution ends in which no thread jumps backward more than %s (--loops)", count(p.Loops, "time", "times"))
+	}
 	if o.Why == flow.Stopped {
 		o.Why = p.Over()
 	}
@@ -270,7 +273,7 @@ func (a *Answer) remark(axioms, machine *Outcomes) {
 			a.Notes = append(a.Notes, "one engine answers: the other "+strings.TrimPrefix(e.Needs, a.File+": "))
 		}
 	}
-	if axioms != nil && axioms.Loops || machine != nil && machine.Loops {
+	if a.unrolls() {
 		a.Notes = append(a.Notes, fmt.Sprintf("loops are unrolled: executions in which a thread jumps backward more than %s are left out (--loops)", count(a.Loops, "time", "times")))
 	}
 	if axioms != nil && axioms.Hangs || machine != nil && machine.Hangs {
@@ -279,6 +282,19 @@ func (a *Answer) remark(axioms, machine *Outcomes) {
 	if axioms != nil && axioms.Races {
 		a.Notes = append(a.Notes, "in some execution two accesses are in a data race (ISA 8.7.1)")
 	}
+}
+
+// unrolls reports whether executions of longer loops were left out.
+func (a *Answer) unrolls() bool {
+	return a.Axioms != nil && a.Axioms.Loops || a.Machine != nil && a.Machine.Loops
+}
+
+// Within says, behind a verdict that longer loops could change, of which executions it is.
+func (a *Answer) Within() string {
+	if !a.unrolls() || a.Verdict != Forbidden && a.Verdict != Holds {
+		return ""
+	}
+	return fmt.Sprintf(" (where no thread jumps backward more than %s)", count(a.Loops, "time", "times"))
 }
 
 func count(n int, one, many string) string {

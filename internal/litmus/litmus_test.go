@@ -188,7 +188,7 @@ func TestReader(t *testing.T) {
 		{head + " red.relaxed.gpu.add x, 4 ;\nexists (x == 7)", true},
 		{head + " atom.relaxed.gpu.sub r0, x, 1 ;\nexists (x == 2 /\\ P0:r0 == 3)", true},
 		{head + " atom.relaxed.gpu.inc r0, x, 3 ;\nexists (x == 0)", true},
-		{head + " LC00: ;\n ld.weak r0, x ;\n beq r0, 3, LC00 ;\nexists (0 == 0)", false},
+		{head + " LC00: ;\n ld.weak r0, x ;\n bne r0, 3, LC00 ;\nforall (P0:r0 = 3)", true},
 		{head + " ld.weak r0, x ;\nlocations [y; [x];]\nfilter (P0:r0 = 4)\nexists true", false},
 		{head + " ld.weak r0, x ; (* no (* other *) row *) // nor this\nexists (x = 3);", true},
 		{head + " mov.u32 r0, y ;\n st.relaxed.gpu [r0], 5 ;\nforall (y = 5)", true},

@@ -305,6 +305,12 @@ func (p *Program) Fixed() bool {
 	return p.fixed.is
 }
 
+// OrderVaries reports whether values of memory may decide what orders the accesses of a thread.
+func (p *Program) OrderVaries() bool {
+	p.varies.once.Do(func() { p.varies.is = p.flow.OrderVaries() })
+	return p.varies.is
+}
+
 // ReachesBut is Reaches for launches in which some loads give addresses that tcgen05.alloc
 // wrote, and nothing else.
 func (p *Program) ReachesBut(from flow.Origin, addresses map[int32]bool) int32 {

@@ -54,8 +54,8 @@ type Program struct {
 		at           map[int32]bool
 		graphs, live sync.Map // by function, by place
 	}
-	// fixed: see Fixed.
-	fixed struct {
+	// fixed, varies: see Fixed, OrderVaries.
+	fixed, varies struct {
 		once sync.Once
 		is   bool
 	}

@@ -53,3 +53,12 @@ func (p *Program) Compares(pc int32) bool {
 	a, ok := p.code[pc].x.(*access)
 	return ok && a.atom == atomCas && a.acc&Update != 0
 }
+
+// Contents returns what memory holds of a word, of one of 16 bytes the first half.
+func (m *Machine) Contents(w Word) uint64 {
+	if r, _ := m.memory(w.Mem, w.Addr); r == nil {
+		return 0
+	}
+	lo, _ := m.contents(m.word(w))
+	return lo
+}

@@ -76,6 +76,8 @@ type Undefined struct {
 	raced   OperandBytes
 	draws   *draws
 	sums    *sums
+	// handed reports the bytes of global memory of which nobody knows what they hold.
+	handed func(addr, n uint64) bool
 }
 
 // An undefinedReg is a register of a warp: its class and row.

@@ -115,12 +115,12 @@ func (u *Undefined) loaded(x *ctx, a *access, at where) {
 			off := x.m.addr[l] - at.r.base + uint64(e*a.elem)
 			if a.t == b128 {
 				k := u.row(x, a.regs[e], true)
-				u.put(k, l, u.bytes(at.r, off, 8, missing))
+				u.put(k, l, u.takesHanded(x, at.mem, at.r.base+off, 8, u.bytes(at.r, off, 8, missing)))
 				k.row++
-				u.put(k, l, u.bytes(at.r, off+8, 8, missing))
+				u.put(k, l, u.takesHanded(x, at.mem, at.r.base+off+8, 8, u.bytes(at.r, off+8, 8, missing)))
 				continue
 			}
-			s := u.bytes(at.r, off, uint64(a.elem), missing)
+			s := u.takesHanded(x, at.mem, at.r.base+off, uint64(a.elem), u.bytes(at.r, off, uint64(a.elem), missing))
 			if s.bits != 0 && a.sext {
 				s.bits = extend(s.bits, uint(8*a.elem))
 			}
@@ -265,9 +265,9 @@ func (u *Undefined) sizes(x *ctx, s *bulkStore, mask uint32) {
 // element returns the shade of an element of memory of up to 16 bytes.
 func (u *Undefined) element(x *ctx, mem MemID, r *region, off uint64, n int32) (s [2]shade) {
 	missing := u.missing(mem, x.s.pc)
-	s[0] = u.bytes(r, off, uint64(min(n, 8)), missing)
+	s[0] = u.takesHanded(x, mem, r.base+off, uint64(min(n, 8)), u.bytes(r, off, uint64(min(n, 8)), missing))
 	if n > 8 {
-		s[1] = u.bytes(r, off+8, uint64(n-8), missing)
+		s[1] = u.takesHanded(x, mem, r.base+off+8, uint64(n-8), u.bytes(r, off+8, uint64(n-8), missing))
 	}
 	return s
 }

@@ -116,6 +116,9 @@ func (t *Tracker) onAccess(ev *machine.Event) {
 	if acquires(ev.Sem) && ev.Whole == 0 && !t.cfg.MustOnly && (len(t.locs.m) > 0 || len(w.pending.list) > 0) {
 		t.acquireFirst(c, ev)
 	}
+	if t.cfg.Locks != nil && t.cfg.Locks.Guards != nil && ev.Mem == machine.Global {
+		sh = t.guards(ac, ev, sh)
+	}
 	if ev.Row && len(w.groups) == 1 {
 		ac.as(&w.groups[0])
 		t.run(sh, ac, 0, 32, ev.Addr[0])

@@ -150,6 +150,9 @@ const (
 // bytes [a, b) of the row, and reports a conflict if the two race.
 func (t *Tracker) relate(s *seg, ac *access, p *stamp, a, b int) relation {
 	how := t.related(s, ac, p, a, b)
+	if how == racing && t.cfg.Locks != nil && t.cfg.Locks.Raced != nil {
+		t.cfg.Locks.Raced(machine.Span{Mem: ac.mem, Addr: ac.rowAddr + uint64(a), Len: uint64(b - a)})
+	}
 	if how != ordered && t.cfg.Pairs != nil {
 		t.cfg.Pairs.leave(p.pc, ac.st.pc, machine.Span{Mem: ac.mem, Addr: ac.rowAddr + uint64(a), Len: uint64(b - a)})
 	}

@@ -144,6 +144,11 @@ func (t *Tracker) readVector(c *cta, ev *machine.Event, scope machine.Scope) {
 // another lane of it did, and an operation of Config.Looks releases nothing of its
 // own.
 func (t *Tracker) mustAccess(c *cta, ev *machine.Event, scope machine.Scope) {
+	if t.cfg.Locks != nil && ev.Mask&(ev.Mask-1) == 0 && ev.Whole == 0 {
+		if l := bits.TrailingZeros32(ev.Mask); t.lockWord(c, ev, l, location{ev.Mem, ev.Addr[l], ev.Size}, scope) {
+			return
+		}
+	}
 	if ev.Access&machine.Read != 0 && t.cfg.Ends != nil && ev.Whole == 0 {
 		for m := ev.Mask; m != 0; m &= m - 1 {
 			if l := bits.TrailingZeros32(m); t.cfg.Ends(t.mem, ev, l) {

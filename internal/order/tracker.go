@@ -34,6 +34,9 @@ type Config struct {
 	// Looks, with MustOnly, reports the atomic operations that poll a word and leave
 	// it unchanged: any number of them may come at any time.
 	Looks func(pc int32) bool
+	// Locks, with MustOnly, are locks that guard bytes of global memory, in whichever order they are
+	// held (lock.go). Nil: none.
+	Locks *Locks
 	// Strong, if set, is called for conflicting accesses that are unordered, but do
 	// not race because they are morally strong.
 	Strong func(Pair)
@@ -139,6 +142,9 @@ func New(cfg Config) *Tracker {
 		id:      new(identity),
 		ctas:    make([]*cta, cfg.CTAs),
 		cluster: make([]clusterState, n),
+	}
+	if cfg.Locks != nil {
+		cfg.Locks.begin()
 	}
 	return t
 }

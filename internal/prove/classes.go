@@ -364,7 +364,7 @@ func (d *drawing) judge(c *class, order []drawKey) (part Part, ok bool) {
 	l, w := d.l, d.w
 	n := newDrawCount(d, c)
 	s := watch(l, nil, n.configure)
-	s.strong.settled = &d.word // drawCount watches it
+	s.strong.settled = map[place]bool{d.word: true} // drawCount watches it
 	m := l.Part(slices.Concat(trial.Observers{drawNow{n}}, s.Observers(), trial.Observers{n}), d.skip, 0, 1)
 	m.ShowCollectives()
 	m.FailPeeks()
@@ -396,7 +396,11 @@ type drawCount struct {
 	drawn map[drawKey]int // by lane
 	open  bool            // something else accesses the counter, in no order with a draw
 	other bool            // something else accesses it
-	now   *machine.Event
+	wrote bool            // something else wrote it
+	// narrow: a draw is not morally strong with those of other clusters (ISA 8.7), which a run of
+	// one cluster does not show.
+	narrow bool
+	now    *machine.Event
 }
 
 func newDrawCount(d *drawing, c *class) *drawCount {
@@ -451,21 +455,40 @@ type drawNow struct{ n *drawCount }
 
 func (o drawNow) Observe(_ *machine.Machine, ev *machine.Event) { o.n.now = ev }
 
+// touches reports whether bytes are the counter's.
+func (n *drawCount) touches(s machine.Span) bool {
+	return s.Mem == n.d.word.mem && s.Addr < n.d.word.addr+4 && n.d.word.addr < s.Addr+s.Len
+}
+
 // Observe makes a drawCount a machine.Observer. It comes after the judge.
 func (n *drawCount) Observe(_ *machine.Machine, ev *machine.Event) {
+	elsewhere(ev, n.meets)
 	if ev.Kind != machine.EvAccess {
 		return
 	}
 	if !n.d.at[ev.PC] {
 		for lane := range 32 {
-			n.other = n.other || ev.Mask>>lane&1 != 0 && ev.Mem == n.d.word.mem && ev.Addr[lane] < n.d.word.addr+4 && n.d.word.addr < ev.Addr[lane]+uint64(ev.Size)
+			if ev.Mask>>lane&1 != 0 {
+				n.meets(machine.Span{Mem: ev.Mem, Addr: ev.Addr[lane], Len: uint64(ev.Size)}, ev.Access&(machine.Write|machine.Update) != 0)
+			}
 		}
 		return
 	}
+	// What is not in order with this draw need not come before it. No pair shows that if who wrote
+	// has drawn since: of a lane's accesses order keeps the last.
+	n.open = n.open || n.wrote
+	n.narrow = n.narrow || ev.Scope < machine.ScopeGPU
 	for lane := range 32 {
 		if ev.Mask>>lane&1 != 0 {
 			n.got = append(n.got, n.next(ev, lane))
 			n.drawn[drawKey{ev.CTA, ev.Warp, lane, 0}]++
 		}
+	}
+}
+
+// meets takes what else is accessed than by draws.
+func (n *drawCount) meets(s machine.Span, updates bool) {
+	if n.touches(s) {
+		n.other, n.wrote = true, n.wrote || updates
 	}
 }

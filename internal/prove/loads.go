@@ -35,6 +35,10 @@ type loadedWords struct {
 	open map[place]bool
 }
 
+func newLoadedWords(p *machine.Program, pcs map[int32]bool) *loadedWords {
+	return &loadedWords{prog: p, pcs: pcs, read: map[place]int32{}, open: map[place]bool{}}
+}
+
 // Observe makes a loadedWords a machine.Observer.
 func (s *loadedWords) Observe(_ *machine.Machine, ev *machine.Event) {
 	if ev.Kind != machine.EvAccess || !s.pcs[ev.PC] {

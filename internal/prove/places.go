@@ -2,7 +2,9 @@ package prove
 
 import (
 	"maps"
+	"math"
 	"math/bits"
+	"slices"
 	"sync"
 
 	"muster/internal/flow"
@@ -60,9 +62,11 @@ type placesRun struct {
 	words    map[counterOf]place
 	counters map[place]*counter
 	drawn    map[laneOf]map[int32]int // how many, by addition
+	apart    map[int32]bool           // additions of which some were to no memory of the lane's own CTA
 	owners   map[place]owner          // by byte
 	others   map[machine.MemID]*trial.Bytes
-	touched  int // bytes of these, about
+	updates  map[machine.MemID]*trial.Bytes // by atomic operations, among others
+	touched  int                            // bytes of these, about
 }
 
 // A counterOf is an addition to memory.
@@ -75,12 +79,32 @@ type counterOf struct {
 type counter struct {
 	size int32
 	each uint64 // what each adds
+	by   int32  // the instruction
 	over bool   // something else accessed it, after additions
 }
 
 type laneOf struct {
 	cta, warp int32
 	lane      int
+}
+
+// anyShared stands for the shared memory of whichever CTA draws a number, and anyTensor for its
+// tensor memory: what a number from a counter of the grid places there lies, in another schedule,
+// at the same address of another CTA's.
+const (
+	anyShared = machine.MemID(math.MaxInt32)
+	anyTensor = machine.MemID(math.MinInt32)
+)
+
+// ofAny is the place at the same address in the memory of whichever CTA.
+func (p place) ofAny() place {
+	switch p.mem.Kind() {
+	case machine.SharedMemory:
+		p.mem = anyShared
+	case machine.TensorMemory:
+		p.mem = anyTensor
+	}
+	return p
 }
 
 // An owner is a draw.
@@ -97,7 +121,7 @@ const (
 )
 
 func newPlacesRun(t *flow.Tickets) *placesRun {
-	return &placesRun{t: t, words: map[counterOf]place{}, counters: map[place]*counter{}, drawn: map[laneOf]map[int32]int{}, owners: map[place]owner{}, others: map[machine.MemID]*trial.Bytes{}}
+	return &placesRun{t: t, words: map[counterOf]place{}, counters: map[place]*counter{}, drawn: map[laneOf]map[int32]int{}, apart: map[int32]bool{}, owners: map[place]owner{}, others: map[machine.MemID]*trial.Bytes{}, updates: map[machine.MemID]*trial.Bytes{}}
 }
 
 // Observe makes a placesRun a machine.Observer.
@@ -119,31 +143,42 @@ func (t *placesRun) Observe(_ *machine.Machine, ev *machine.Event) {
 			case adds:
 				t.add(ev.PC, at, ev.Size, each, who)
 			case len(by) > 0:
-				t.store(at, ev.Size, owner{who, by[0], t.draws(who, by)})
+				t.store(at, ev.Size, owner{who, by[0], t.draws(who, by)}, by)
 			default:
-				t.other(at, uint64(ev.Size))
+				t.other(at, uint64(ev.Size), ev.Access&machine.Update != 0)
 			}
 		}
+	default:
+		elsewhere(ev, t.span)
+	}
+}
+
+func (t *placesRun) span(s machine.Span, updates bool) {
+	t.other(place{s.Mem, s.Addr}, s.Len, updates)
+}
+
+// elsewhere visits the memory that an event is about which is no access of a lane, and says what
+// may write there: what an asynchronous operation reads and writes, a barrier, and whatever else
+// has a range.
+func elsewhere(ev *machine.Event, visit func(s machine.Span, updates bool)) {
+	switch ev.Kind {
+	case machine.EvAccess:
 	case machine.EvIssue:
-		t.spans(ev.Op.Reads)
-		t.spans(ev.Op.Writes)
-		t.span(ev.Op.Map)
+		for _, s := range ev.Op.Reads {
+			visit(s, false)
+		}
+		for _, s := range ev.Op.Writes {
+			visit(s, true)
+		}
+		visit(ev.Op.Map, false)
 	case machine.EvMbar:
-		t.other(place{ev.Mbar.Bar.Mem, ev.Mbar.Bar.Addr}, 8)
+		visit(machine.Span{Mem: ev.Mbar.Bar.Mem, Addr: ev.Mbar.Bar.Addr, Len: 8}, true)
 	default:
 		if ev.Span.Len > 0 {
-			t.span(ev.Span)
+			visit(ev.Span, true)
 		}
 	}
 }
-
-func (t *placesRun) spans(list []machine.Span) {
-	for _, s := range list {
-		t.span(s)
-	}
-}
-
-func (t *placesRun) span(s machine.Span) { t.other(place{s.Mem, s.Addr}, s.Len) }
 
 // draws returns how many tickets a lane has drawn.
 func (t *placesRun) draws(who laneOf, by []int32) (n int) {
@@ -161,12 +196,16 @@ func (t *placesRun) add(pc int32, at place, size int32, each uint64, who laneOf)
 		return
 	}
 	t.words[counterOf{pc, at.mem}] = at
+	t.apart[pc] = t.apart[pc] || at.mem != machine.SharedOf(who.cta)
 	c := t.counters[at]
 	if c == nil {
-		c = &counter{size: size, each: each}
+		c = &counter{size: size, each: each, by: pc}
 		t.counters[at] = c
+		b := t.updates[at.mem]
+		t.shared = t.shared || b != nil && b.Within(at.addr, uint64(size))
 	}
-	if c.over || c.each != each || c.size != size || len(t.owners) > 0 && t.owned(at, uint64(size)) {
+	// Two instructions may do different things with one number.
+	if c.over || c.by != pc || c.each != each || c.size != size || len(t.owners) > 0 && t.owned(at, uint64(size)) {
 		t.shared = true
 	}
 	if t.drawn[who] == nil {
@@ -185,14 +224,23 @@ func (t *placesRun) owned(at place, n uint64) bool {
 	return false
 }
 
-// store takes a lane's store at a place that its ticket says.
-func (t *placesRun) store(at place, size int32, by owner) {
+// store takes a lane's store at a place that its ticket says. Where only the lanes of a CTA draw
+// from a counter, in its shared memory, their places in memory of their CTA stay there; the places
+// of other tickets are at that address in the memory of every CTA.
+func (t *placesRun) store(at place, size int32, by owner, draws []int32) {
+	for w, c := range t.counters {
+		w = w.ofAny()
+		t.shared = t.shared || w.mem == at.ofAny().mem && w.addr < at.addr+uint64(size) && at.addr < w.addr+uint64(c.size)
+	}
+	if slices.ContainsFunc(draws, func(pc int32) bool { return t.apart[pc] }) {
+		at = at.ofAny()
+	} else if at.ofAny() != at {
+		t.shared = t.shared || t.owned(at.ofAny(), uint64(size))
+		t.touch(at.ofAny(), uint64(size))
+	}
 	if b := t.others[at.mem]; b != nil && b.Within(at.addr, uint64(size)) || by.of == 0 || len(t.owners) > maxOwned {
 		t.shared = true
 		return
-	}
-	for w, c := range t.counters {
-		t.shared = t.shared || w.mem == at.mem && w.addr < at.addr+uint64(size) && at.addr < w.addr+uint64(c.size)
 	}
 	for k := range uint64(size) {
 		b := place{at.mem, at.addr + k}
@@ -203,23 +251,41 @@ func (t *placesRun) store(at place, size int32, by owner) {
 	}
 }
 
-// other takes any other access.
-func (t *placesRun) other(at place, n uint64) {
+// other takes any other access. An atomic operation on a counter, which may come between draws in
+// another schedule, changes what they give, though it is in no data race with them.
+func (t *placesRun) other(at place, n uint64, updates bool) {
 	if n == 0 {
 		return
 	}
 	for w, c := range t.counters {
 		if w.mem == at.mem && w.addr < at.addr+n && at.addr < w.addr+uint64(c.size) {
 			c.over = true
+			t.shared = t.shared || updates
 		}
 	}
+	if updates {
+		if t.updates[at.mem] == nil {
+			t.updates[at.mem] = &trial.Bytes{}
+		}
+		t.updates[at.mem].Add(at.addr, n)
+	}
+	for _, at := range []place{at, at.ofAny()} {
+		t.touch(at, n)
+		if len(t.owners) > 0 && (n > maxOwned || t.owned(at, n)) {
+			t.shared = true
+		}
+	}
+}
+
+// touch remembers that something other than the holder of a ticket comes to some bytes.
+func (t *placesRun) touch(at place, n uint64) {
 	b := t.others[at.mem]
 	if b == nil {
 		b = &trial.Bytes{}
 		t.others[at.mem] = b
 	}
 	b.Add(at.addr, n)
-	if t.touched += int(min(n, maxTouched)); t.touched > maxTouched || len(t.owners) > 0 && (n > maxOwned || t.owned(at, n)) {
+	if t.touched += int(min(n, maxTouched)); t.touched > maxTouched {
 		t.shared = true
 	}
 }

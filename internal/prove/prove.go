@@ -89,6 +89,11 @@ func Try(l *trial.Subject, w *trial.Budget, jobs int, skip bool) (Proof, trial.R
 			return q, s
 		}
 	}
+	if !l.Hands {
+		if q, s, ok := byLocks(l, w, jobs, skip, max(8*r.Instrs, longOrder)); ok {
+			return q, s
+		}
+	}
 	if q, s, ok := byClasses(l, w, jobs, skip, max(8*r.Instrs, longOrder)); ok {
 		return q, s
 	} else {
@@ -373,7 +378,7 @@ func watch(l *trial.Subject, known map[int32]bool, more func(*rules.Config)) *Wa
 	}
 	s := &Watchers{l: l, known: known, Prover: prover, strong: &strongAccesses{prog: l.Program, polls: polls}}
 	if pcs := loads(l.Program); len(pcs) > 0 {
-		s.loads = &loadedWords{prog: l.Program, pcs: pcs, read: map[place]int32{}, open: map[place]bool{}}
+		s.loads = newLoadedWords(l.Program, pcs)
 		c.Strong = s.loads.pair
 	}
 	if len(polls) > 0 { // what is handed on by a word is written by several, one after the other

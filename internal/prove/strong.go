@@ -26,8 +26,8 @@ type strongAccesses struct {
 	// ordered are the accesses taken in the run's own order.
 	ordered map[int32]bool
 	polls   map[int32]*machine.Poll
-	// settled is a word whose writes something else watches.
-	settled *place
+	// settled are words whose writes something else watches.
+	settled map[place]bool
 	// open holds the words with strong writes in no order, as far as the judge knows; nil: it was
 	// not asked.
 	open map[place]bool
@@ -129,7 +129,7 @@ func (s *strongAccesses) writeAs(at place, by int64, pc int32, name, why string,
 	if s.words == nil {
 		s.words = map[place]writer{}
 	}
-	if s.settled != nil && *s.settled == at {
+	if s.settled[at] {
 		return
 	}
 	s.adds = s.adds || sum

@@ -124,11 +124,23 @@ func (c *counting) begins() bool {
 	c.word = place{list[0].Mem, list[0].Addr}
 	c.first, c.n = list[0].Old, len(list)
 	for i := range list {
-		if d := &list[i]; (place{d.Mem, d.Addr}) != c.word || d.New != d.Old+1 || d.Old != c.first+uint32(i) || !d.CountsUpTo(c.l.Program, int64(c.first)+int64(c.n)) {
+		if d := &list[i]; (place{d.Mem, d.Addr}) != c.word || d.Old != c.first+uint32(i) {
 			return false
 		}
 	}
+	if !c.count(list) {
+		return false
+	}
 	return c.word.mem == machine.Global && c.n+c.clusters <= maxElements && int64(c.first)+int64(c.n) < 1<<32
+}
+
+// count reports whether draws count on by one, whatever number they find: a maximum may do so in
+// one order alone.
+func (c *counting) count(list []machine.Draw) bool {
+	return !slices.ContainsFunc(list, func(d machine.Draw) bool {
+		by, ok := d.Counts(c.l.Program)
+		return !ok || by != 1 || !d.CountsUpTo(c.l.Program, int64(c.first)+int64(c.n))
+	})
 }
 
 // followed makes a run that follows the numbers, and returns its draws, by one lane if alone.
@@ -160,7 +172,7 @@ func (c *counting) lists(cluster int, list []uint32) (like int64, ok bool) {
 	}
 	n := newDrawCount(&c.drawing, nil)
 	draws, ok := c.followed(c.numbered(cluster, list), n, true)
-	if !ok || len(draws) < len(list) || n.other {
+	if !ok || len(draws) < len(list) || n.other || n.narrow || !c.count(draws) {
 		return 0, false
 	}
 	like = math.MaxInt64

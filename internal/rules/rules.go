@@ -108,6 +108,9 @@ type Finding struct {
 	Headline string
 	// Sites are the places involved, the earlier first.
 	Sites []Site
+	// Behind are the places of what the error may come of: an access that takes an overwritten
+	// value, and what overwrote it.
+	Behind []Site
 	// Missing names the missing edge; Fix says what would give it.
 	Missing string
 	Fix     string
@@ -208,13 +211,14 @@ type Config struct {
 	Executions bool
 	// WeakFences is order.Config's.
 	WeakFences bool
-	// Equal, Ends, Round, Looks, Strong and Pairs are order.Config's.
+	// Equal, Ends, Round, Looks, Strong, Pairs and Locks are order.Config's.
 	Equal  func(pc int32) bool
 	Ends   func(m order.Memory, ev *machine.Event, lane int) bool
 	Round  func(ev *machine.Event, lane int) (int, bool)
 	Looks  func(pc int32) bool
 	Strong func(order.Pair)
 	Pairs  *order.Pairs
+	Locks  *order.Locks
 	// Unused is order.Config's: races on these bytes are warnings.
 	Unused machine.OperandBytes
 }
@@ -227,7 +231,7 @@ func NewJudge(c Config) *Judge {
 			c.Strong = j.strong
 		}
 	}
-	j.Order = order.New(order.Config{Shape: c.Shape, MustOnly: c.MustOnly, Executions: c.Executions, WeakFences: c.WeakFences, Equal: c.Equal, Ends: c.Ends, Round: c.Round, Looks: c.Looks, Strong: c.Strong, Pairs: c.Pairs, Unused: c.Unused, Invals: invalidates(c.Program)})
+	j.Order = order.New(order.Config{Shape: c.Shape, MustOnly: c.MustOnly, Executions: c.Executions, WeakFences: c.WeakFences, Equal: c.Equal, Ends: c.Ends, Round: c.Round, Looks: c.Looks, Strong: c.Strong, Pairs: c.Pairs, Locks: c.Locks, Unused: c.Unused, Invals: invalidates(c.Program)})
 	if c.Executions {
 		j.Words = coherence.NewRun(j.Order, c.Program)
 	}
@@ -282,6 +286,7 @@ func (j *Judge) Finish(m *machine.Machine) ([]Finding, []Gap) {
 	j.atEnd(m)
 	j.repeatedCopies()
 	j.staleWords()
+	j.behindErrors()
 	j.tie(j.findings)
 	Sort(j.findings)
 	j.keys = nil

@@ -58,6 +58,56 @@ func (j *Judge) staleWords() {
 	}
 }
 
+// behindErrors says of the errors of an execution that is no interleaving which access of it takes
+// an overwritten value. Where an interleaving has the error too, it is told by that one.
+func (j *Judge) behindErrors() {
+	if j.Words == nil || !Erred(j.findings) {
+		return
+	}
+	s := j.Words.Stale()
+	if s == nil {
+		return
+	}
+	stale := j.staleValue(s)
+	for i := range j.findings {
+		if f := &j.findings[i]; f.Severity == Error && !IsStale(f) {
+			f.Behind = stale.Sites
+			f.Missing = together(fmt.Sprintf("before it, %s: %s", j.overwrittenValue(s), stale.Missing), "and ", f.Missing)
+			f.Fix = together(stale.Fix, "or, where no more than that access is as it is meant to be, ", f.Fix)
+		}
+	}
+}
+
+// overwrittenValue says which overwritten value an access takes.
+func (j *Judge) overwrittenValue(s *coherence.Stale) string {
+	span := machine.Span{Mem: s.Word.Mem, Addr: s.Word.Addr, Len: uint64(s.Word.Size)}
+	if s.Writes {
+		return fmt.Sprintf("the store of %s by %s to %s comes before that of %s by %s in coherence order, though it came later",
+			lane(&s.Access), j.at(s.PC), place(span), lane(&s.Over), j.at(s.Over.PC))
+	}
+	return fmt.Sprintf("%s reads by %s %s in %s, which %s had overwritten by %s", lane(&s.Access), j.at(s.PC), j.took(s), place(span), lane(&s.Over), j.at(s.Over.PC))
+}
+
+// took says whose value an access takes.
+func (j *Judge) took(s *coherence.Stale) string {
+	if s.Took.PC < 0 {
+		return "what was there at the beginning"
+	}
+	return fmt.Sprintf("what %s wrote by %s", lane(&s.Took), j.at(s.Took.PC))
+}
+
+func lane(a *coherence.Access) string {
+	return fmt.Sprintf("lane %d of warp %d of CTA %d", a.Lane, a.Warp, a.CTA)
+}
+
+// together joins two things that are said, of which either may be missing.
+func together(first, by, second string) string {
+	if first == "" || second == "" {
+		return first + second
+	}
+	return first + "; " + by + second
+}
+
 // Erred reports whether some finding is an error.
 func Erred(list []Finding) bool {
 	return slices.ContainsFunc(list, func(f Finding) bool { return f.Severity == Error })
@@ -67,16 +117,9 @@ func Erred(list []Finding) bool {
 func IsStale(f *Finding) bool { return f.Kind == staleValue.Name }
 
 func (j *Judge) staleValue(s *coherence.Stale) Finding {
-	who := func(a *coherence.Access) string {
-		return fmt.Sprintf("lane %d of warp %d of CTA %d", a.Lane, a.Warp, a.CTA)
-	}
 	span := machine.Span{Mem: s.Word.Mem, Addr: s.Word.Addr, Len: uint64(s.Word.Size)}
 	site := func(role string, a *coherence.Access) Site {
 		return Site{Role: role, PC: a.PC, CTA: a.CTA, Warp: a.Warp, Lanes: 1 << a.Lane, Mem: span.Mem, Addr: span.Addr, Len: span.Len}
-	}
-	took := "what was there at the beginning"
-	if s.Took.PC >= 0 {
-		took = fmt.Sprintf("what %s wrote by %s", who(&s.Took), j.at(s.Took.PC))
 	}
 	scope := ".gpu"
 	if s.CTA == s.Over.CTA {
@@ -92,10 +135,10 @@ func (j *Judge) staleValue(s *coherence.Stale) Finding {
 		f.Missing = fmt.Sprintf("the elements of %s are accesses of their own, in no order (ISA 8.2.4)", j.vector(s))
 		f.Fix = "one scalar of 8 bytes, or of 16 (.b128), for what belongs together; or a flag of its own with a release and an acquire. Cards deliver an aligned vector of up to 16 bytes at once: a launch file that relies on that says assume: [vector-atomic]"
 	}
-	f.Headline = fmt.Sprintf("%s: %s reads %s, which %s had overwritten; no interleaving leaves this result", place(span), who(&s.Access), took, who(&s.Over))
+	f.Headline = fmt.Sprintf("%s: %s reads %s, which %s had overwritten; no interleaving leaves this result", place(span), lane(&s.Access), j.took(s), lane(&s.Over))
 	if s.Writes {
 		f.Sites[1].Role = "writes"
-		f.Headline = fmt.Sprintf("%s: the store of %s comes before that of %s in coherence order, though it came later; no interleaving leaves this result", place(span), who(&s.Access), who(&s.Over))
+		f.Headline = fmt.Sprintf("%s: the store of %s comes before that of %s in coherence order, though it came later; no interleaving leaves this result", place(span), lane(&s.Access), lane(&s.Over))
 		if !s.Torn {
 			f.Missing = fmt.Sprintf("causality order does not say that %s comes before %s", j.at(s.Over.PC), j.at(s.PC))
 		}

@@ -99,6 +99,8 @@ func (s *Scout) between(a, b told, add func(step, site int)) {
 	var inits, middle []int
 	for _, k := range s.marks {
 		switch {
+		case k.what == behind:
+			add(k.step, -1)
 		case s.allocates(&k) && k.step < b.step:
 			inits = append(inits, k.step)
 		case k.what == barOp && k.init && used[k.bar] && k.step < a.step:
@@ -133,6 +135,8 @@ func (s *Scout) throughout(add func(step, site int)) {
 	for _, k := range marks {
 		switch {
 		case k.what == siteHit && k.idle && looked[k.site], k.what != siteHit && k.idle:
+		case k.what == behind:
+			add(k.step, -1)
 		case k.what == siteHit:
 			looked[k.site] = k.idle
 			sites[k.site] = append(sites[k.site], k.step)

@@ -108,6 +108,9 @@ func (t *Teller) access(ev *machine.Event) {
 		}
 	}
 	where := t.bytes(machine.Span{Mem: ev.Mem, Addr: lo, Len: hi - lo}, ev.CTA)
+	if ev.Picks && ev.Access&machine.Write == 0 {
+		where += ": an overwritten value"
+	}
 	if n >= hi-lo {
 		t.say(ev.Mask, false, "%s %s of %s", word, diag.Bytes(hi-lo), where)
 	} else {

@@ -45,6 +45,7 @@ const (
 	touch                 // it touches bytes of the finding
 	barOp                 // it uses a barrier
 	syncOp                // it synchronizes, without a barrier in memory
+	behind                // it is a place of what the finding may come of
 	leaves                // the last threads of cta have exited
 	columns               // it allocates or frees columns of the tensor memory of cta
 )
@@ -157,6 +158,11 @@ func (s *Scout) Observe(m *machine.Machine, ev *machine.Event) {
 	for i := range s.finding.Sites {
 		if s.is(&s.finding.Sites[i], ev) {
 			s.add(mark{step: s.step, what: siteHit, site: int8(i), own: true, idle: k.idle})
+		}
+	}
+	for i := range s.finding.Behind {
+		if s.is(&s.finding.Behind[i], ev) {
+			s.add(mark{step: s.step, what: behind, own: true})
 		}
 	}
 	switch ev.Kind {

@@ -63,14 +63,17 @@ func (g *graph) hangs() bool {
 	return false
 }
 
+// mostLoops bounds how often a thread goes back to the beginning of a loop.
+const mostLoops = 8
+
 func (p *Program) each(most int, out *Outcomes, found func(*graph) bool) error {
 	th, err := p.threads()
 	if err != nil {
 		return err
 	}
-	x := &search{p: p, th: th, most: most, found: found, free: p.reasons}
+	x := &search{p: p, th: th, most: most, found: found, free: p.reasons, loops: mostLoops}
 	x.run()
-	out.States, out.Cut = x.graph, x.cut
+	out.States, out.Cut = x.graph, x.cut || x.looped
 	return x.err
 }
 

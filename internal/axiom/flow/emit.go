@@ -2,6 +2,7 @@ package flow
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"muster/internal/axiom"
@@ -79,7 +80,7 @@ func (p *Program) PTX() string {
 	if p.Shared > 0 {
 		e.put("\t.shared .align 16 .b8 sm[%d];", 4*p.Shared)
 	}
-	e.put("\t.reg .pred %%p;\n\t.reg .b32 %%v<%d>;\n\t.reg .b32 %%t<5>;\n\t.reg .b32 %%lane;\n\t.reg .b32 %%at;\n\t.reg .b64 %%m;\n\t.reg .b64 %%a;\n\t.reg .b64 %%w<5>;", MaxRegs)
+	e.put("\t.reg .pred %%p;\n\t.reg .b32 %%v<%d>;\n\t.reg .b32 %%t<5>;\n\t.reg .b32 %%lane;\n\t.reg .b32 %%cta;\n\t.reg .b32 %%at;\n\t.reg .b64 %%m;\n\t.reg .b64 %%a;\n\t.reg .b64 %%w<5>;", MaxRegs)
 	e.put("\tld.param.u64 %%m, [m];")
 	for r := range MaxRegs {
 		if p.uses(r) {
@@ -87,12 +88,23 @@ func (p *Program) PTX() string {
 		}
 	}
 	e.zero()
-	e.put("\tmov.u32 %%t0, %%tid.x;\n\tand.b32 %%lane, %%t0, 31;\n\tshr.u32 %%t0, %%t0, 5;\n\tmov.u32 %%t1, %%ctaid.x;\n\tmad.lo.u32 %%at, %%t1, %d, %%t0;", p.warps())
+	e.put("\tmov.u32 %%t0, %%tid.x;\n\tand.b32 %%lane, %%t0, 31;\n\tshr.u32 %%t0, %%t0, 5;\n\tmov.u32 %%cta, %%ctaid.x;")
+	if p.Alike {
+		e.put("\tmov.u32 %%at, %%t0;")
+	} else {
+		e.put("\tmad.lo.u32 %%at, %%cta, %d, %%t0;", p.warps())
+	}
 	for i, w := range p.Warps {
+		if p.Alike && w.CTA > 0 {
+			continue
+		}
 		e.put("\tsetp.eq.u32 %%p, %%at, %d;\n\t@%%p bra W%d;", w.CTA*p.warps()+w.Index, i)
 	}
 	e.put("\texit;")
 	for i := range p.Warps {
+		if p.Alike && p.Warps[i].CTA > 0 {
+			continue
+		}
 		e.put("W%d:", i)
 		e.warp(&p.Warps[i])
 	}
@@ -103,8 +115,9 @@ func (p *Program) PTX() string {
 func (p *Program) uses(r int) bool {
 	found := false
 	p.walk(func(in *Instr) {
-		for _, d := range in.Dst {
-			found = found || d == r
+		found = found || slices.Contains(in.Dst, r) || in.At.Reg == r+1 || in.Want.Reg == r+1
+		for _, v := range in.Src {
+			found = found || v.Reg == r+1
 		}
 	})
 	return found
@@ -178,14 +191,23 @@ func (e *emitter) code(list []Instr) {
 // value returns an operand's text, computed into register tmp if necessary.
 func (e *emitter) value(v Value, tmp string) string {
 	text := fmt.Sprint(v.Const)
-	if v.Lane == 0 && v.Reg == 0 {
+	own := v.Lane > 0 || v.CTA > 0
+	if !own && v.Reg == 0 {
 		return text
 	}
-	if v.Lane == 0 && v.Const == 0 {
+	if !own && v.Const == 0 {
 		return fmt.Sprintf("%%v%d", v.Reg-1)
 	}
-	if v.Lane > 0 {
-		e.put("\tsub.u32 %s, %%lane, %d;\n\tmad.lo.u32 %s, %s, %d, %d;", tmp, e.first, tmp, tmp, v.Lane, v.Const)
+	if own {
+		switch {
+		case v.Lane > 0:
+			e.put("\tsub.u32 %s, %%lane, %d;\n\tmad.lo.u32 %s, %s, %d, %d;", tmp, e.first, tmp, tmp, v.Lane, v.Const)
+			if v.CTA > 0 {
+				e.put("\tmad.lo.u32 %s, %%cta, %d, %s;", tmp, v.CTA, tmp)
+			}
+		default:
+			e.put("\tmad.lo.u32 %s, %%cta, %d, %d;", tmp, v.CTA, v.Const)
+		}
 		if v.Reg > 0 {
 			e.put("\tadd.u32 %s, %s, %%v%d;", tmp, tmp, v.Reg-1)
 		}
@@ -195,12 +217,15 @@ func (e *emitter) value(v Value, tmp string) string {
 	return tmp
 }
 
-var opNames = [...]string{Add: "add", Sub: "sub", Mul: "mul.lo", And: "and", Or: "or", Xor: "xor", Min: "min", Max: "max", Exch: "exch", Cas: "cas"}
+var opNames = [...]string{Add: "add", Sub: "sub", Mul: "mul.lo", And: "and", Or: "or", Xor: "xor", Min: "min", Max: "max", Inc: "inc", FAdd: "add", Exch: "exch", Cas: "cas"}
 var cmpNames = [...]string{Eq: "eq", Ne: "ne", Lt: "lt", Ge: "ge"}
 
 // typed returns an operation with its type suffix.
 func typed(o Op, bits int) string {
 	t := "u"
+	if o == FAdd {
+		t = "f"
+	}
 	if o == And || o == Or || o == Xor || o == Exch || o == Cas {
 		t = "b"
 	}
@@ -214,6 +239,11 @@ func (e *emitter) instr(in *Instr) {
 		if !strings.HasPrefix(a, "%") {
 			e.put("\tmov.u32 %%t1, %s;", a)
 			a = "%t1"
+		}
+		if in.Op >= IsEq && in.Op <= IsNotLower {
+			name := map[Op]string{IsEq: "eq.u32", IsNe: "ne.u32", IsLess: "lt.s32", IsNotLess: "ge.s32", IsLower: "lt.u32", IsNotLower: "ge.u32"}[in.Op]
+			e.put("\tsetp.%s %%p, %s, %s;\n\tselp.u32 %%v%d, 1, 0, %%p;", name, a, b, in.Dst[0])
+			return
 		}
 		e.put("\t%s %%v%d, %s, %s;", typed(in.Op, 32), in.Dst[0], a, b)
 	case Fence:
@@ -229,6 +259,11 @@ func (e *emitter) instr(in *Instr) {
 			over = end
 		}
 		e.put("%s:", over)
+	case Loop:
+		again := e.label()
+		e.put("%s:", again)
+		e.code(in.Body)
+		e.branch(in.Cmp, in.Src[0], in.Src[1], again)
 	case Poll:
 		e.poll(in)
 	case Trap:
@@ -280,7 +315,7 @@ func sem(s axiom.Sem, scope axiom.Scope) string {
 }
 
 func (e *emitter) address(in *Instr) string {
-	if in.At.Reg == 0 && in.At.Lane == 0 {
+	if in.At.Reg == 0 && in.At.Lane == 0 && in.At.CTA == 0 {
 		if in.Shared {
 			return fmt.Sprintf("[sm+%d]", 4*in.At.Const)
 		}
@@ -325,7 +360,7 @@ func (e *emitter) access(in *Instr, kind Kind) {
 	for k, v := range in.Src {
 		tmp := fmt.Sprintf("%%t%d", 1+k)
 		s := e.value(v, tmp)
-		if !strings.HasPrefix(s, "%") {
+		if !strings.HasPrefix(s, "%") && (!e.p.Literal || in.Wide || in.Op == FAdd) {
 			e.put("\tmov.u32 %s, %s;", tmp, s)
 			s = tmp
 		}

@@ -693,7 +693,7 @@ func (g *generator) chaos() {
 func (g *generator) harm() {
 	var all []*Instr
 	g.p.walk(func(in *Instr) {
-		if in.Kind != Move && in.Kind != If && in.Kind != Trap {
+		if in.Kind != Move && in.Kind != If && in.Kind != Loop && in.Kind != Trap {
 			all = append(all, in)
 		}
 	})

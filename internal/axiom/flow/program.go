@@ -2,6 +2,7 @@ package flow
 
 import (
 	"fmt"
+	"math"
 
 	"muster/internal/axiom"
 )
@@ -20,6 +21,10 @@ type Program struct {
 	// Aliases are the words that virtual addresses from Words on stand for (ISA 8.2.2): a
 	// litmus test has them.
 	Aliases []int
+	// Alike: all CTAs have the code of the first one, which the kernel has once.
+	Alike bool
+	// Literal: operands of accesses that are constants stand in the text.
+	Literal bool
 	without Clause
 	// reasons: No-Thin-Air is by what values do (thinair.go).
 	reasons bool
@@ -65,6 +70,7 @@ const (
 	Fence
 	Move // registers only: Dst[0] = Src[0] Op Src[1]
 	If   // Src[0] Cmp Src[1]: Body, else Else
+	Loop // Body, again while Src[0] Cmp Src[1]
 	Poll // Load or Atom repeated until the first of Dst compares with Want
 	Trap
 
@@ -95,6 +101,7 @@ const (
 	IsNotLess
 	IsLower
 	IsNotLower
+	FAdd // of 32-bit floating-point numbers
 	Exch // for Atom: the second
 	Cas  // for Atom: Src[0] is compared, Src[1] stored
 )
@@ -127,11 +134,11 @@ func (c Cmp) holds(a, b uint32) bool {
 	return a >= b
 }
 
-// A Value is Const + Lane × the lane's index in its role + the register Reg - 1, if Reg
-// is not 0.
+// A Value is Const + Lane × the lane's index in its role + CTA × the CTA's number + the register
+// Reg - 1, if Reg is not 0.
 type Value struct {
-	Const, Lane uint32
-	Reg         int
+	Const, Lane, CTA uint32
+	Reg              int
 }
 
 // V is a constant, R a register.
@@ -283,7 +290,9 @@ func (t *thread) flatten(w *Warp) {
 // append adds code for one lane. A poll that gives up and continues becomes that many
 // loads.
 func (t *thread) append(code []Instr, lane uint32) {
-	own := func(v Value) Value { return Value{Const: v.Const + v.Lane*lane, Reg: v.Reg} }
+	own := func(v Value) Value {
+		return Value{Const: v.Const + v.Lane*lane + v.CTA*uint32(t.cta), Reg: v.Reg}
+	}
 	for _, in := range code {
 		in.At, in.Want = own(in.At), own(in.Want)
 		src := make([]Value, len(in.Src))
@@ -294,6 +303,10 @@ func (t *thread) append(code []Instr, lane uint32) {
 		switch {
 		case in.Kind == If:
 			t.branch(in, lane)
+		case in.Kind == Loop:
+			at := len(t.code)
+			t.append(in.Body, lane)
+			t.code = append(t.code, Instr{Kind: Jump, Src: in.Src, Cmp: in.Cmp.not(), Target: at})
 		case in.Kind == Poll && in.Tries > 0 && !(in.Traps && in.Tries >= Patient):
 			t.tries(in)
 		default:
@@ -364,6 +377,8 @@ func apply(o Op, a, b uint32) uint32 {
 			return 0
 		}
 		return a + 1
+	case FAdd:
+		return math.Float32bits(math.Float32frombits(a) + math.Float32frombits(b))
 	case IsEq, IsNe, IsLess, IsNotLess, IsLower, IsNotLower:
 		c := [...]Cmp{Eq, Ne, Less, NotLess, Lt, Ge}[o-IsEq]
 		if c.holds(a, b) {

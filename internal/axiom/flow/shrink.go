@@ -56,7 +56,13 @@ func (p *Program) smaller() []*Program {
 	with := func(f func(q *Program)) {
 		q := p.Clone()
 		f(q)
+		if q.Alike {
+			q.Share()
+		}
 		all = append(all, q)
+	}
+	if p.Alike && p.CTAs > 2 {
+		with(func(q *Program) { q.CTAs-- })
 	}
 	for i := range p.Warps {
 		with(func(q *Program) { q.Warps = append(q.Warps[:i:i], q.Warps[i+1:]...) })
@@ -148,7 +154,7 @@ const ways = 4
 func simplifies(in *Instr, way int) bool {
 	switch way {
 	case 1:
-		return in.Kind == If
+		return in.Kind == If || in.Kind == Loop
 	case 2:
 		return in.Kind == Poll
 	case 3:
