@@ -187,6 +187,8 @@ type merged struct {
 	pairs *report.Decided
 	// unsettled are loads, as prove.Proof.Unsettled.
 	unsettled []int32
+	// contested: volatile loads are taken to return what was written last (lastblock.go).
+	contested bool
 	// overtaken is an execution in which a load returns an overwritten value (lastblock.go).
 	overtaken *executions.Found
 	// columns is what a launch takes of where tcgen05.alloc finds columns.
@@ -239,7 +241,9 @@ func (l *Launch) check(ctx context.Context, o CheckOptions, e *shards.Options) (
 		}
 		c.tell("what comes after them")
 	}
-	c.contests()
+	if c.o.Mode == OnlySchedules {
+		c.contests()
+	}
 	c.granted()
 	c.costs()
 	c.columnsMatter()
@@ -492,7 +496,7 @@ func (c *checking) costs() {
 	case c.ticket:
 		c.notices = append(c.notices, "CheckOptions.Cost: the schedule decides which thread stores where, so that nothing is said of the fences and barriers of this launch")
 		return
-	case c.proof == nil || !c.proof.All || c.proof.Unfenced:
+	case c.proof == nil || !c.proof.All || c.contested:
 		c.notices = append(c.notices, "CheckOptions.Cost: this launch is not proven for all schedules, so that nothing can be said of its fences and barriers")
 		return
 	}

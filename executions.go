@@ -77,6 +77,7 @@ func (c *checking) executes() {
 		}
 		c.Add(at, &trial.Result{Findings: []rules.Finding{f.Finding}})
 	}
+	c.contests()
 	if !r.Coverage.Complete {
 		c.doubts(r)
 		return

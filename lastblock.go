@@ -5,10 +5,12 @@ import (
 	"slices"
 
 	"muster/internal/executions"
+	"muster/internal/progress"
 	"muster/internal/prove"
 	"muster/internal/rules"
 	"muster/internal/trial"
 	"muster/ptx"
+	"muster/report"
 )
 
 // The last block, as the CUDA Programming Guide has it in its section on memory fence functions
@@ -45,12 +47,17 @@ func (c *checking) lastBlock() bool {
 		return false
 	}
 	f, ok := executions.Overtaken(w, c.subject, u.tickets, u.loads)
-	if !ok || !u.contests(&f.Finding) {
+	if !ok || !c.contest(u, &f.Finding) {
 		return false
+	}
+	for _, pc := range u.loads {
+		if cta := f.Sites[len(f.Sites)-1].CTA; !executions.DrawsDecide(c.subject, u.tickets, rules.Site{PC: pc, CTA: cta}) {
+			return false
+		}
 	}
 	c.overtaken = &f
 	c.proof, c.alike = c.proved(u.proof), trial.Parts{}
-	c.proof.Unfenced = true
+	c.contested = true
 	c.sums(&u.proof)
 	c.joint, c.summed, c.orders = u.proof.Joint, u.proof.Sums, true
 	return true
@@ -62,34 +69,74 @@ func (c *checking) overtakes() error {
 	return nil
 }
 
-// contests makes warnings of the stale values of a schedule that was asked for, where they are in
-// a check of all.
+// contests makes warnings of stale values, if these are all that is wrong, and nothing is with a
+// fence behind each ticket.
 func (c *checking) contests() {
 	var list []*rules.Finding
 	for i := range c.Findings {
-		if f := &c.Findings[i]; rules.IsStale(f) {
+		switch f := &c.Findings[i]; {
+		case rules.IsStale(f) && f.Severity == rules.Error && c.volatile(f.Sites[len(f.Sites)-1].PC):
 			list = append(list, f)
+		case f.Severity == rules.Error:
+			return
 		}
 	}
-	if c.o.Mode != OnlySchedules || len(list) == 0 {
+	if len(list) == 0 {
 		return
 	}
-	p, _ := prove.Try(c.subject, c.budget, c.o.Jobs, c.skip)
-	if u := c.unfenced(c.budget, p.Unsettled); u != nil {
-		for _, f := range list {
-			u.contests(f)
-		}
+	u := c.cleanFenced(list)
+	if c.o.Mode == OnlySchedules && u == nil {
+		p, _ := prove.Try(c.subject, c.budget, c.o.Jobs, c.skip)
+		u = c.unfenced(c.budget, p.Unsettled)
 	}
+	if u == nil {
+		return
+	}
+	for _, f := range list {
+		c.contested = c.contest(u, f) || c.contested
+	}
+}
+
+// cleanFenced checks the launch with a fence behind each ticket.
+func (c *checking) cleanFenced(list []*rules.Finding) *unfenced {
+	tickets := c.relaxedTickets()
+	if len(tickets) == 0 || c.fencesTickets() {
+		return nil
+	}
+	fenced, err := c.withFences(tickets)
+	if err != nil {
+		return nil
+	}
+	r, err := fenced.Check(progress.Hidden(c.ctx), CheckOptions{Jobs: c.o.Jobs, Explore: ExploreOptions{Schedules: c.o.Explore.Schedules, Steps: c.o.Explore.Steps}})
+	if err != nil || r.Verdict != report.Clean {
+		return nil
+	}
+	u := &unfenced{tickets: tickets, ticket: c.subject.Line(tickets[0])}
+	for _, f := range list {
+		u.loads = append(u.loads, f.Sites[len(f.Sites)-1].PC)
+	}
+	return u
+}
+
+// volatile reports whether an instruction is a load that says .volatile.
+func (c *checking) volatile(pc int32) bool {
+	in := c.subject.Program.Inst(pc)
+	return in != nil && in.Sem() == ptx.Volatile && !in.Effect().Has(ptx.Writes)
+}
+
+// fencesTickets reports whether tickets have fences that the launch lacks, or are not looked at.
+func (c *checking) fencesTickets() bool {
+	return c.fencedTickets || c.handing != nil || len(c.sources) != 1 || c.subject.Highest || len(c.sizes) > 0
 }
 
 // unfenced looks for volatile loads of which nothing but a fence behind the tickets would settle
 // what they return, and proves the launch with these fences.
 func (c *checking) unfenced(w *trial.Budget, loads []int32) *unfenced {
-	if len(loads) == 0 || c.handing != nil || len(c.sources) != 1 || c.subject.Highest || len(c.sizes) > 0 {
+	if len(loads) == 0 || c.fencesTickets() {
 		return nil
 	}
 	tickets := c.relaxedTickets()
-	if len(tickets) == 0 || slices.ContainsFunc(loads, func(pc int32) bool { return c.subject.Program.Inst(pc).Sem() != ptx.Volatile }) {
+	if len(tickets) == 0 || slices.ContainsFunc(loads, func(pc int32) bool { return !c.volatile(pc) }) {
 		return nil
 	}
 	fenced, err := c.withFences(tickets)
@@ -103,9 +150,11 @@ func (c *checking) unfenced(w *trial.Budget, loads []int32) *unfenced {
 	return &unfenced{tickets, loads, c.subject.Line(tickets[0]), p}
 }
 
-// contests makes a warning of a stale value at one of the loads.
-func (u *unfenced) contests(f *rules.Finding) bool {
-	if !rules.IsStale(f) || !slices.Contains(u.loads, f.Sites[len(f.Sites)-1].PC) {
+// contest makes a warning of a stale value at one of the loads, if the tickets decide that it is
+// executed.
+func (c *checking) contest(u *unfenced, f *rules.Finding) bool {
+	at := f.Sites[len(f.Sites)-1]
+	if !rules.IsStale(f) || !slices.Contains(u.loads, at.PC) || !executions.DrawsDecide(c.subject, u.tickets, at) {
 		return false
 	}
 	f.Severity = rules.Warning
@@ -135,7 +184,7 @@ func (l *Launch) withFences(at []int32) (*Launch, error) {
 	}
 	h, src := *l, *l.sources[0]
 	src.module = fenced(src.module, behind)
-	h.sources = []*source{&src}
+	h.sources, h.fencedTickets = []*source{&src}, true
 	prog, err := h.decode()
 	if err != nil {
 		return nil, err

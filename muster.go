@@ -159,6 +159,8 @@ type Launch struct {
 	all     []*ptx.Module    // the sequence's modules, which may have variables
 	memory  *machine.Machine // whose global memory the launch begins with; nil: the file's
 	handing *handing         // of a stage of a sequence
+	// fencedTickets: a fence stands behind each ticket, to see what it does (lastblock.go).
+	fencedTickets bool
 }
 
 // Load reads a launch file in JSON and all files that it names. (The command reads YAML,

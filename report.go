@@ -63,7 +63,7 @@ func (l *Launch) report(o CheckOptions, ran []trial.Schedule, all merged) *Repor
 	if r.Proof != nil && r.Proof.All && r.Proof.Residency {
 		r.Assumptions = append(r.Assumptions, "all CTAs are resident together: some wait for what others write, which need not have started")
 	}
-	if r.Proof != nil && r.Proof.All && r.Proof.Unfenced {
+	if all.contested {
 		r.Assumptions = append(r.Assumptions, "volatile loads behind an atomic operation whose result decides that they are executed return what was written last, as on a card; by the letter that takes a fence between (ISA 8.8)")
 	}
 	if all.inherits != "" {

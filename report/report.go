@@ -103,9 +103,6 @@ type Proof struct {
 	Together bool `json:"-"`
 	// Residency: the proof assumes that all CTAs are resident together.
 	Residency bool `json:"-"`
-	// Unfenced: the proof assumes that volatile loads behind an atomic operation return what
-	// was written last, though no fence stands between.
-	Unfenced bool `json:"-"`
 	// Orders: it took a run for each order of something.
 	Orders bool `json:"-"`
 	// Draws: who draws which number, or gets which cluster, depends on the schedule, and so
