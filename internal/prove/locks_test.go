@@ -230,7 +230,9 @@ func (d *lockDrawing) release(lock int) {
 	}
 	sem := pick(d, "release", "relaxed", "volatile")
 	if sem != "release" {
-		d.fence()
+		if d.fence(); d.rarely() {
+			d.op(false)
+		}
 	} else if d.rarely() {
 		sem = "relaxed"
 	}
