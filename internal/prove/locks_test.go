@@ -20,7 +20,7 @@ import (
 var (
 	locked     = flag.Uint64("prove.locks", 60, "how many programs with locks to draw")
 	lockedFrom = flag.Uint64("prove.locks.from", 1, "the first one's number")
-	lockedRuns = flag.Int("prove.locks.runs", 200, "executions of one program that are explored")
+	lockedRuns = flag.Int("prove.locks.runs", 60, "executions of one program that are explored")
 	lockedShow = flag.Bool("prove.locks.show", false, "print what each program is, and the right ones that are not proven")
 )
 
@@ -93,6 +93,8 @@ func lockedProgram(seed uint64) (text string, ctas, block int) {
 	setp.eq.u32 %p2, %r3, 0;
 	mov.u32 %r2, 0;
 	mov.u32 %r9, 0;
+	mov.u32 %r10, 0;
+	mov.u32 %r11, 0;
 `)
 	whole := d.IntN(3) == 0
 	if d.rarely() {
@@ -147,18 +149,29 @@ func (d *lockDrawing) section(whole bool) {
 		d.b.WriteString(fmt.Sprintf("X%d:\n", out))
 	}
 	if d.IntN(6) == 0 {
-		if d.acquire(first, fmt.Sprintf("W%d", out)) {
-			d.fence()
+		if d.rarely() { // CTA 0 takes the one first, the others the other
+			d.add("@%%p2 bra Y%d;", out)
+			d.nested(second, first, out)
+			d.add("bra W%d;", out)
+			d.b.WriteString(fmt.Sprintf("Y%d:\n", out))
 		}
-		d.one(second, out)
-		if d.IntN(2) == 0 {
-			d.op(false)
-		}
-		d.release(first)
+		d.nested(first, second, out)
 	} else {
 		d.one(first, out)
 	}
 	d.b.WriteString(fmt.Sprintf("W%d:\n", out))
+}
+
+// nested is a section of one lock inside of that of another.
+func (d *lockDrawing) nested(first, second, out int) {
+	if d.acquire(first, fmt.Sprintf("W%d", out)) {
+		d.fence()
+	}
+	d.one(second, out)
+	if d.IntN(2) == 0 {
+		d.op(false)
+	}
+	d.release(first)
 }
 
 // one is a section of one thread.
@@ -170,8 +183,12 @@ func (d *lockDrawing) one(lock, out int) {
 		d.op(false)
 	}
 	d.release(lock)
-	if d.rarely() {
+	switch {
+	case d.rarely():
 		d.op(false)
+	case d.rarely(): // who had to wait, or came late, faults
+		d.add("setp.gt.u32 %%p6, %s, %d;", pick(d, "%r9", "%r10", "%r11"), d.IntN(3))
+		d.add("@%%p6 st.global.u32 [%%rd1+%d], 1;", lockBuffer)
 	}
 }
 
@@ -207,8 +224,8 @@ func (d *lockDrawing) acquire(lock int, over string) (relaxed bool) {
 	case 1:
 		d.add("nanosleep.u32 20;")
 	case 2:
-		if d.rarely() {
-			d.add("mov.u32 %%r9, 1;") // which is stored
+		if d.sloppy {
+			d.add("mov.u32 %%r9, 1;") // which is stored, or decides
 		} else {
 			d.add("add.u32 %%r2, %%r2, 1;") // which nobody reads
 			d.add("and.b32 %%r2, %%r2, 3;")
@@ -230,7 +247,9 @@ func (d *lockDrawing) release(lock int) {
 	}
 	sem := pick(d, "release", "relaxed", "volatile")
 	if sem != "release" {
-		d.fence()
+		if d.fence(); d.rarely() {
+			d.op(false)
+		}
 	} else if d.rarely() {
 		sem = "relaxed"
 	}
