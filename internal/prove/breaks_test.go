@@ -20,7 +20,7 @@ import (
 var (
 	breaks     = flag.String("prove.breaks", "", "build proofs with breaks whose names this matches, and see that drawn programs show each")
 	list       = flag.Bool("prove.list", false, "list what is decided, and compare nothing")
-	breaksMost = flag.Int("prove.breaksmost", 4000, "how many programs may show that a proof is broken")
+	breaksMost = flag.Int("prove.breaksmost", 10_000, "how many programs may show that a proof is broken")
 )
 
 // A hole is a condition of a proof that is left out: new in place of old, which stands once in a
