@@ -84,12 +84,28 @@ func (c *counting) slots() stage {
 	c.words += int(n*step) - 1
 	sem, most := c.dataSem(), c.IntN(4) == 0
 	what, op := c.IntN(5), pick(c.generator, Add, Add, Add, Inc)
+	// Each thread has places of its own for the numbers, or draws none.
+	var shifts, roles []uint32
+	if !c.alike && c.chance(70) {
+		for range n {
+			shifts, roles = append(shifts, uint32(c.IntN(3))), append(roles, pick(c.generator, uint32(0), 0, 0, 1, 2))
+		}
+		c.words += 2
+		what, op, sem = pick(c.generator, 0, 4), Add, axiom.Weak
+	}
 	return func(a *party) {
 		by := V(1)
 		if op == Inc {
 			by = V(n + 2)
 		}
 		in := c.update(Atom, op, count, pick(c.generator, axiom.Relaxed, axiom.AcqRel), by)
+		k := a.cta*c.per + a.k
+		if roles != nil && roles[k] > 0 {
+			if a.add(c.write(V(list.Const+shifts[k]), V(8), sem)); roles[k] == 1 {
+				a.add(c.update(Red, Add, count, axiom.Relaxed, V(1)))
+			}
+			return
+		}
 		a.add(in)
 		t := in.Dst[0]
 		at := t
@@ -105,6 +121,9 @@ func (c *counting) slots() stage {
 			v = Value{Const: 1, Reg: t + 1}
 		}
 		place := Value{Const: list.Const, Reg: at + 1}
+		if shifts != nil {
+			place.Const += shifts[k]
+		}
 		code := []Instr{c.write(place, v, sem)}
 		switch what {
 		case 2: // reads it again

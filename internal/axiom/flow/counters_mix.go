@@ -91,6 +91,9 @@ func (c *counting) mix() stage {
 		if c.chance(35) { // whatever its number, it does the same
 			r.cmp, r.from = Eq, n+7
 		}
+		if d.op == Max && c.chance(40) { // a number of no order but one
+			r.cmp, r.from = Eq, n
+		}
 		if c.chance(20) {
 			r.writes, r.reads = true, uint32(c.IntN(c.n))
 		}
