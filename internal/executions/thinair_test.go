@@ -34,8 +34,8 @@ func TestThinAir(t *testing.T) {
 	fence := flow.Instr{Kind: flow.Fence, Sem: axiom.AcqRel, Scope: axiom.GPU}
 	take := load(1)
 	take.Sem = axiom.Acquire
-	give := store(1, flow.V(1))
-	give.Sem = axiom.Release
+	give, back, look, sc := store(1, flow.V(1)), store(0, flow.V(0)), load(0), fence
+	give.Sem, back.Sem, look.Sem, sc.Sem = axiom.Release, axiom.Release, axiom.Acquire, axiom.SC
 	one := flow.V(1)
 	list := func(in ...flow.Instr) []flow.Instr { return in }
 	plain := list(load(1), store(0, one))
@@ -65,6 +65,11 @@ func TestThinAir(t *testing.T) {
 		{"an exchange before a swap", list(atom(flow.Exch, 0), store(1, one)), list(load(1), when(list(swapped), nil)), true},
 		{"a fence on one way", list(load(0), when(nil, list(fence)), store(1, one)), list(take, when(list(store(0, one)), nil)), true},
 		{"a release on one way", list(load(0), when(list(store(1, one)), list(give))), list(take, when(list(store(0, one)), nil)), true},
+		// Lamport's bakery: a thread looks at a ticket, leaves, and gives its own back; the other one draws
+		// by what was given back the ticket that was looked at.
+		{"a ticket by one given back", list(store(0, one), sc, take, back), list(sc, load(0), store(1, flow.Value{Const: 1, Reg: 1})), true},
+		{"a ticket by one given back, acquired", list(store(0, one), sc, take, back), list(sc, look, store(1, flow.Value{Const: 1, Reg: 1})), false},
+		{"counters in two orders", list(atom(flow.Add, 0), atom(flow.Add, 1)), list(atom(flow.Add, 1), atom(flow.Add, 0)), true},
 		{"release and acquire", list(load(0), give), list(take, when(list(store(0, one)), nil)), false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
