@@ -23,8 +23,8 @@ type promised struct {
 	by     *node // that read it
 	before order.Moment
 	kept   []machine.Version
-	// withdrawn: there is no such version, and each write of the lane behind the read is kept.
-	withdrawn bool
+	// all: there is no such version, and each write of the lane behind the read is kept.
+	all bool
 	// Where the write releases, and the read acquires, what precedes the one precedes what comes
 	// behind the other: scope is that of the read. behind are the accesses behind it, from acquired
 	// on; noted are all accesses, and released those of them that precede the writer's last fence.
@@ -59,15 +59,13 @@ func (r *Run) Promise(at machine.Word, after, name machine.Version) {
 	r.order.Promise(at, after, name)
 }
 
-// Withdraw takes away what the last access wrote, as if that were still to come, and from now on
-// keeps what the lane of by, a promised version, writes behind that access.
-func (r *Run) Withdraw(by machine.Version) machine.Version {
+// Follow keeps from now on what the lane of by, a promised version, writes behind the last access, a
+// read-modify-write, and returns the version that this wrote.
+func (r *Run) Follow(by machine.Version) machine.Version {
 	n := &r.nodes[len(r.nodes)-1]
 	w := r.words[n.Word]
-	w.versions = slices.DeleteFunc(w.versions, func(v version) bool { return v.name == n.made })
-	r.promise = &promised{word: w, withdrawn: true, before: n.control, by: n, acquired: w.reads[len(w.reads)-1].Moment}
+	r.promise = &promised{word: w, all: true, before: n.control, by: n, acquired: w.reads[len(w.reads)-1].Moment}
 	r.promise.cta, r.promise.warp, r.promise.lane, _ = by.By()
-	r.order.Withdraw(n.Word, n.made)
 	return n.made
 }
 
@@ -82,7 +80,7 @@ func (r *Run) Breaks(m *machine.Machine, c machine.Choice) bool {
 	if len(words) == 0 {
 		return false
 	}
-	if p.withdrawn {
+	if p.all {
 		return r.order.Known(c.CTA, c.Warp, int(c.Lane), p.acquired) != 0
 	}
 	at := p.word.index(p.name)
@@ -117,7 +115,7 @@ func (p *promised) takes(r *Run, ev *machine.Event, n int, now, control order.Mo
 
 // notes takes an access of a lane, before it is performed.
 func (p *promised) notes(r *Run, ev *machine.Event, lane, n int) {
-	if p.withdrawn {
+	if p.all {
 		return
 	}
 	for len(p.noted) < n {
@@ -131,7 +129,7 @@ func (p *promised) notes(r *Run, ev *machine.Event, lane, n int) {
 
 // fence takes a fence that is about to be executed.
 func (p *promised) fence(r *Run, ev *machine.Event) {
-	if p.withdrawn {
+	if p.all {
 		return
 	}
 	if ev.Mask>>uint(p.lane)&1 != 0 && ev.CTA == p.cta && ev.Warp == p.warp && ev.Sem != machine.Acquire {
@@ -158,7 +156,7 @@ func (p *promised) keeps(r *Run, m *machine.Machine, ev *machine.Event, lane int
 	if w != p.word || ev.CTA != p.cta || ev.Warp != p.warp || int8(lane) != p.lane {
 		return
 	}
-	if p.withdrawn {
+	if p.all {
 		if r.controls(ev, lane, p.before) {
 			p.kept = append(p.kept, r.names(m, ev, lane))
 		}

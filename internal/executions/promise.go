@@ -61,7 +61,7 @@ func (x *explorer) reads(d *depending, read, write int) bool {
 }
 
 // anyOf tries a promise for each value that the write may have. What a read-modify-write writes is
-// to come behind the write that it reads, and so is not there when that is made: what this writes
+// to come behind the write that it reads, so that this may read what comes before: what it writes
 // is what it would then.
 func (x *explorer) anyOf(p *promise) bool {
 	if !p.key.any {
@@ -69,7 +69,7 @@ func (x *explorer) anyOf(p *promise) bool {
 	}
 	vals := map[uint64]bool{}
 	p.sees = func(v uint64) { vals[v] = true }
-	c := p.search(p.withdrawn)
+	c := p.search(p.loosened)
 	p.sees = nil
 	if !c.Complete {
 		return true
@@ -158,14 +158,14 @@ func (p *promise) begin() *machine.Machine {
 	return m
 }
 
-// withdrawn returns a machine behind the read, which writes nothing.
-func (p *promise) withdrawn(o machine.Observer) *machine.Machine {
+// loosened returns a machine behind the read, before whose own write others may come.
+func (p *promise) loosened(o machine.Observer) *machine.Machine {
 	m := p.x.fork(o)
 	for _, s := range p.prefix {
 		m.Step(s)
 	}
 	m.Step(p.step)
-	m.Withdraw(p.key.word, p.now.words.Withdraw(p.key.by))
+	m.Loosen(p.key.word, p.now.words.Follow(p.key.by))
 	p.now.begun = true
 	return m
 }

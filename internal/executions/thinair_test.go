@@ -34,8 +34,8 @@ func TestThinAir(t *testing.T) {
 	fence := flow.Instr{Kind: flow.Fence, Sem: axiom.AcqRel, Scope: axiom.GPU}
 	take := load(1)
 	take.Sem = axiom.Acquire
-	give := store(1, flow.V(1))
-	give.Sem = axiom.Release
+	give, back, look, sc := store(1, flow.V(1)), store(0, flow.V(0)), load(0), fence
+	give.Sem, back.Sem, look.Sem, sc.Sem = axiom.Release, axiom.Release, axiom.Acquire, axiom.SC
 	one := flow.V(1)
 	list := func(in ...flow.Instr) []flow.Instr { return in }
 	plain := list(load(1), store(0, one))
@@ -59,12 +59,16 @@ func TestThinAir(t *testing.T) {
 		{"x & 1", list(load(0), move(flow.And, flow.V(1)), store(1, flow.Value{Const: 1, Reg: 2})), data, false},
 		{"x + 1", list(load(0), move(flow.Add, flow.V(1)), store(1, flow.R(1))), data, false},
 		{"address", list(load(0), flow.Instr{Kind: flow.Store, Sem: axiom.Relaxed, Scope: axiom.GPU, At: flow.Value{Const: 1, Reg: 1}, Src: []flow.Value{one}}), data, false},
-		{"its own write again", list(load(0), swap), list(count, load(1), store(1, flow.R(0)), when(list(store(0, flow.V(3))), nil)), false},
 		// In a run that is built, the exchange is in the way of what comes before it in this execution.
 		{"an exchange before a sum", list(atom(flow.Exch, 0), store(1, one)), list(load(1), when(list(sum), nil)), true},
 		{"an exchange before a swap", list(atom(flow.Exch, 0), store(1, one)), list(load(1), when(list(swapped), nil)), true},
 		{"a fence on one way", list(load(0), when(nil, list(fence)), store(1, one)), list(take, when(list(store(0, one)), nil)), true},
 		{"a release on one way", list(load(0), when(list(store(1, one)), list(give))), list(take, when(list(store(0, one)), nil)), true},
+		// Lamport's bakery: a thread looks at a ticket, leaves, and gives its own back; the other one draws
+		// by what was given back the ticket that was looked at.
+		{"a ticket by one given back", list(store(0, one), sc, take, back), list(sc, load(0), store(1, flow.Value{Const: 1, Reg: 1})), true},
+		{"a ticket by one given back, acquired", list(store(0, one), sc, take, back), list(sc, look, store(1, flow.Value{Const: 1, Reg: 1})), false},
+		{"counters in two orders", list(atom(flow.Add, 0), atom(flow.Add, 1)), list(atom(flow.Add, 1), atom(flow.Add, 0)), true},
 		{"release and acquire", list(load(0), give), list(take, when(list(store(0, one)), nil)), false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -88,6 +92,27 @@ func TestThinAir(t *testing.T) {
 			if got := compare(t, p, 0); got.wrong != "" || got.buffers != named || got.named != named {
 				t.Errorf("%v: by the axioms %v, named %v: %s", op, got.buffers, got.named, got.wrong)
 			}
+		}
+	})
+	t.Run("its own write again", func(t *testing.T) {
+		// It is named all the same: where the swap fails, what it would write is not known.
+		p := &flow.Program{Words: 32, CTAs: 2, Warps: []flow.Warp{
+			{CTA: 0, Steps: segment(list(load(0), swap))},
+			{CTA: 1, Steps: segment(list(count, load(1), store(1, flow.R(0)), when(list(store(0, flow.V(3))), nil)))},
+		}}
+		if got := compare(t, p, 0); got.wrong != "" || got.buffers {
+			t.Errorf("by the axioms %v: %s", got.buffers, got.wrong)
+		}
+	})
+	t.Run("an exchange that a sum follows", func(t *testing.T) {
+		// The sum is made since the exchange is, and the exchange reads it.
+		p := &flow.Program{Words: 32, CTAs: 3, Warps: []flow.Warp{
+			{CTA: 0, Steps: segment(list(atom(flow.Exch, 0)))},
+			{CTA: 1, Steps: segment(list(load(0), store(1, flow.R(0))))},
+			{CTA: 2, Steps: segment(list(load(1), when(list(sum), nil)))},
+		}}
+		if got := compare(t, p, 0); got.wrong != "" || !got.buffers || !got.named {
+			t.Errorf("by the axioms %v, named %v: %s", got.buffers, got.named, got.wrong)
 		}
 	})
 	t.Run("what is read in between", func(t *testing.T) {

@@ -30,16 +30,12 @@ func (m *Machine) Promise(w Word, after, name Version, value uint64) bool {
 	return true
 }
 
-// Withdraw takes a version of a word away, as if it were not written yet.
-func (m *Machine) Withdraw(w Word, name Version) {
-	list := m.current(w)
-	at := slices.IndexFunc(list, func(v written) bool { return v.name == name })
-	if at <= 0 {
-		return
+// Loosen lets other writes come between a version and what the read-modify-write that made it read,
+// as if it had read one of these.
+func (m *Machine) Loosen(w Word, name Version) {
+	for i := range m.current(w) {
+		if v := &m.versions.words[w][i]; v.name == name {
+			v.update = false
+		}
 	}
-	if at == len(list)-1 {
-		r, off := m.memory(w.Mem, w.Addr)
-		r.store(off, w.Size, list[at-1].lo, m.owner)
-	}
-	m.versions.words[w] = slices.Delete(list, at, at+1)
 }

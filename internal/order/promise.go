@@ -24,10 +24,3 @@ func (t *Tracker) Promise(w machine.Word, after, name machine.Version) {
 	}
 	tab.m[s.loc.granule()] = slices.Insert(list, at, s)
 }
-
-// Withdraw takes a version of a word away.
-func (t *Tracker) Withdraw(w machine.Word, name machine.Version) {
-	tab := t.writeLocs()
-	loc := location{w.Mem, w.Addr, w.Size}
-	tab.m[loc.granule()] = slices.DeleteFunc(tab.m[loc.granule()], func(s locState) bool { return s.loc == loc && s.name == name })
-}
