@@ -23,8 +23,8 @@ import (
 // beyond them is named.
 const (
 	maxPromised = 4000
-	maxAhead    = 100_000
-	maxAllAhead = 300_000
+	maxAhead    = 20_000
+	maxAllAhead = 40_000
 )
 
 // A promiseKey is a write that is read early, and where.

@@ -18,7 +18,7 @@ import (
 )
 
 var (
-	locked     = flag.Uint64("prove.locks", 60, "how many programs with locks to draw")
+	locked     = flag.Uint64("prove.locks", 24, "how many programs with locks to draw")
 	lockedFrom = flag.Uint64("prove.locks.from", 1, "the first one's number")
 	lockedRuns = flag.Int("prove.locks.runs", 60, "executions of one program that are explored")
 	lockedShow = flag.Bool("prove.locks.show", false, "print what each program is, and the right ones that are not proven")
