@@ -48,7 +48,7 @@ func (c *checking) apart() bool {
 // of it that another writes.
 func (c *checking) separable() bool {
 	l := c.subject
-	if len(l.Shape.Grids) > 0 || l.Shape.Clusters != nil || l.Program.Allocates() || l.Program.Cancels() || l.Start.SharesMultiprocessors() {
+	if len(l.Shape.Grids) > 0 || l.Shape.Clusters != nil || l.Program.Allocates() || l.Program.Cancels() || l.Start.SharesMultiprocessors() || writesStronglyLater(l.Program) {
 		return false
 	}
 	all := &trial.Accesses{}

@@ -8,6 +8,7 @@ import (
 	"muster/internal/coherence"
 	"muster/internal/executions"
 	"muster/internal/explore"
+	"muster/internal/machine"
 	"muster/internal/rules"
 	"muster/internal/trial"
 	"muster/ptx"
@@ -139,6 +140,9 @@ func (c *checking) everyExecution() *executions.Result {
 // settlesByExecutions reports whether the accesses that leave the verdict open are those of
 // threads to words of memory: others have no versions.
 func (c *checking) settlesByExecutions() bool {
+	if writesStronglyLater(c.subject.Program) {
+		return false
+	}
 	lacks := !c.coverage.Complete && (explore.Spent(c.coverage.Why) || explore.TooLong(c.coverage.Why))
 	for _, g := range c.Gaps {
 		if !g.Executions {
@@ -153,4 +157,20 @@ func (c *checking) settlesByExecutions() bool {
 		}
 	}
 	return lacks
+}
+
+// writesStronglyLater reports whether a program has asynchronous operations that write strongly:
+// reductions, and st.async with a scope or a release. What they wrote has no versions, so that an
+// access which returns an older value is no execution of the machine.
+func writesStronglyLater(p *machine.Program) bool {
+	for pc := range int32(p.Len()) {
+		in := p.Inst(pc)
+		if in == nil || in.Form == nil || in.Form.Async == "none" || !in.Effect().Has(ptx.Writes) {
+			continue
+		}
+		if in.Effect().Has(ptx.Updates) || in.Op == "st" && in.Sem() != ptx.Weak {
+			return true
+		}
+	}
+	return false
 }
