@@ -251,7 +251,8 @@ func (r *Run) Leads(read, write int, depends func(read, write int) bool) bool {
 
 // leads reports whether dependences and reads-from lead from a read to a write. An update that the
 // read returns comes before it in coherence order, and reads what is before that: not what it read
-// in this run.
+// in this run. What a lane reads of its own writes is part of how its later ones depend on the
+// read: with another value it may read something else there and write the same.
 func (r *Run) leads(read, write int, depends func(read, write int) bool, seen map[int]bool) bool {
 	seen[read] = true
 	a := &r.nodes[read]
@@ -267,7 +268,7 @@ func (r *Run) leads(read, write int, depends func(read, write int) bool, seen ma
 			return true
 		}
 		for k := n + 1; k < len(r.nodes); k++ {
-			if r.nodes[k].from == n && k != write && !seen[k] && r.leads(k, write, depends, seen) {
+			if r.nodes[k].from == n && r.nodes[k].lane() != a.lane() && k != write && !seen[k] && r.leads(k, write, depends, seen) {
 				return true
 			}
 		}
@@ -278,7 +279,7 @@ func (r *Run) leads(read, write int, depends func(read, write int) bool, seen ma
 // leadsOn reports whether a write is read by a node that was not looked at.
 func (r *Run) leadsOn(from, to int, seen map[int]bool) bool {
 	for k := from + 1; k < len(r.nodes); k++ {
-		if r.nodes[k].from == from && k != to && !seen[k] {
+		if r.nodes[k].from == from && r.nodes[k].lane() != r.nodes[from].lane() && k != to && !seen[k] {
 			return true
 		}
 	}

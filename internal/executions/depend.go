@@ -173,9 +173,12 @@ func (d *depending) run(b *before, read int, value uint64) (list []made, ended, 
 		if polls && at == pc && steps == 0 {
 			return o.made, true, !o.unsure // it waits for another value
 		}
-		if c, v, ok := d.again(m, of, at, reads); ok {
+		switch c, v, what := d.again(m, of, at, reads, o.made); what {
+		case asItWas:
 			m.Supply(c, v)
 			continue
+		case unknown:
+			return o.made, false, !o.unsure
 		}
 		c, ok := m.Alone(of.CTA, of.Warp, of.Lane)
 		if !ok {
@@ -204,25 +207,39 @@ func (d *depending) readsBehind(read int) map[strongRead][]int {
 	return list
 }
 
-// again returns what the read at which a lane stands returned in the execution, unless that is
-// what the lane itself wrote behind the first one.
-func (d *depending) again(m *machine.Machine, of coherence.Access, pc int32, reads map[strongRead][]int) (c machine.Choice, v uint64, ok bool) {
+// What a read of a lane that runs alone returns.
+const (
+	asMemoryIs = iota
+	asItWas    // what it returned in the execution
+	unknown
+)
+
+// again tells what the read at which a lane stands, which has made some writes, returns: what it
+// did in the execution, and by which choice; but what the lane wrote itself, if it read its own
+// write there, or what was there at the beginning.
+func (d *depending) again(m *machine.Machine, of coherence.Access, pc int32, reads map[strongRead][]int, list []made) (c machine.Choice, v uint64, what int) {
 	c = machine.Choice{Kind: machine.Pick, CTA: of.CTA, Warp: of.Warp, Lane: of.Lane}
 	words := m.WordsOf(c)
 	if len(words) != 1 {
-		return c, 0, false
+		return c, 0, asMemoryIs
 	}
 	k := strongRead{pc, words[0]}
 	if len(reads[k]) == 0 {
-		return c, 0, false
+		return c, 0, asMemoryIs
 	}
 	n := reads[k][0]
 	reads[k] = reads[k][1:]
-	if from := d.words.From(n); from >= 0 && laneOf(d.words.Node(from)) == laneOf(of) {
-		return c, 0, false
+	from := d.words.From(n)
+	own := from >= 0 && laneOf(d.words.Node(from)) == laneOf(of)
+	wrote := slices.ContainsFunc(list, func(w made) bool { return w.word == words[0] })
+	switch {
+	case wrote && (own || from < 0):
+		return c, 0, asMemoryIs
+	case own: // a write that it does not make now
+		return c, 0, unknown
 	}
 	c.Op = int64(m.Last(words[0]))
-	return c, d.record().nodes[n].read, true
+	return c, d.record().nodes[n].read, asItWas
 }
 
 // A noting notes the strong writes of a lane, and whether its weak loads find something else than

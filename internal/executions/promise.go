@@ -19,12 +19,13 @@ import (
 // write depends on the read, or it would be forbidden (8.10.4), so that some run has the write, and
 // what leads to it, while the read returns something else.
 
-// Bounds on what is tried: runs and steps of one write that is read early, and of all; what is
-// beyond them is named.
+// Bounds on what is tried: runs and steps of one write that is read early, and of all, and values
+// that it may have; what is beyond them is named.
 const (
 	maxPromised = 4000
 	maxAhead    = 20_000
 	maxAllAhead = 40_000
+	maxValues   = 16
 )
 
 // A promiseKey is a write that is read early, and where.
@@ -60,23 +61,27 @@ func (x *explorer) reads(d *depending, read, write int) bool {
 	return is
 }
 
-// anyOf tries a promise for each value that the write may have. What a read-modify-write writes is
-// to come behind the write that it reads, so that this may read what comes before: what it writes
-// is what it would then.
+// anyOf tries a promise for each value that the write may have: what it has in the run, and what
+// it has where the read returned another one of these. What a read-modify-write writes is to come
+// behind the write that it reads, so that this may read what comes before: what it writes is what
+// it would then.
 func (x *explorer) anyOf(p *promise) bool {
-	if !p.key.any {
-		return p.promised()
+	vals := []uint64{p.key.val}
+	p.sees = func(v uint64) {
+		if !slices.Contains(vals, v) {
+			vals = append(vals, v)
+		}
 	}
-	vals := map[uint64]bool{}
-	p.sees = func(v uint64) { vals[v] = true }
-	c := p.search(p.loosened)
-	p.sees = nil
-	if !c.Complete {
-		return true
+	if p.key.any {
+		vals, p.all = nil, true
+		c := p.search(p.loosened)
+		if p.all = false; !c.Complete {
+			return true
+		}
 	}
-	for v := range vals {
-		p.key.val = v
-		if p.promised() {
+	for k := 0; k < len(vals); k++ {
+		p.key.val = vals[k]
+		if k == maxValues || p.promised() {
 			return true
 		}
 	}
@@ -104,7 +109,8 @@ type promise struct {
 	after  machine.Version // the version before it
 	now    *promising      // the run at hand
 	met    bool
-	sees   func(val uint64) // if set, it gets what the writer writes
+	sees   func(val uint64) // it gets what the writer writes
+	all    bool             // no value is promised yet: what the writer writes is looked for
 }
 
 // promised reports whether some execution goes on so that the read returns the write.
@@ -135,7 +141,7 @@ func (p *promise) search(fork func(machine.Observer) *machine.Machine) (c explor
 	s.Fork = fork
 	s.Allows = func(w explore.Watcher, m *machine.Machine, c machine.Choice) bool {
 		words := w.(*promising).words
-		return !words.Breaks(m, c) && words.Allows(m, c)
+		return words.Frees(m, c) || !words.Breaks(m, c) && words.Allows(m, c)
 	}
 	c = explore.NewSearch(&s, explore.Limits{Schedules: maxPromised, Steps: maxAhead, Length: maxLength}).Run(func() bool { return p.met })
 	p.x.ahead += c.Steps
@@ -206,10 +212,10 @@ func (w *promising) settle(m *machine.Machine) {
 		lo, _, ok := m.Held(w.p.key.word, name)
 		switch {
 		case !ok:
-		case w.p.sees != nil:
-			w.p.sees(lo)
-		case lo == w.p.key.val:
+		case lo == w.p.key.val && !w.p.all:
 			w.p.met = true
+		default:
+			w.p.sees(lo)
 		}
 	}
 }

@@ -99,8 +99,8 @@ func (a act) is(b act) bool { return a.at == b.at && a.val == b.val }
 const maxActs = 1000
 
 // acts runs a thread alone, whose reads return what they do in the execution, but for one that
-// returns another value, and for those of its own writes, which return what it writes now; a read
-// that the execution does not have finds what is there at the beginning.
+// returns another value, and for those of its own writes or of the beginning, which return what
+// it has written now; a read that the execution does not have finds what is there at the beginning.
 func (g *graph) acts(th, instead int, value uint32) (out []act) {
 	code := g.th[th].code
 	var regs [MaxRegs]uint32
@@ -172,7 +172,7 @@ func (g *graph) accesses(th, pc, nth int, eval func(Value) uint32, regs *[MaxReg
 		var old [4]uint32
 		for k := range w {
 			if old[k] = g.p.start(place + k); e >= 0 && kind != Store {
-				if w := g.ev[e].src[k]; w >= 0 && g.ev[w].thread == th {
+				if w := g.ev[e].src[k]; w < 0 || g.ev[w].thread == th {
 					old[k] = last(*out, place+k, old[k])
 				} else {
 					old[k], _ = g.loaded(e, k)
