@@ -130,6 +130,15 @@ func TestDrawn(t *testing.T) {
 	}
 }
 
+// TestOverwritten holds a program to the axioms in which a read of an overwritten version puts a
+// store of narrow scope in order behind it (ISA 8.9.2, 8.9.5): once a false error.
+func TestOverwritten(t *testing.T) {
+	p := draw(21002684)
+	if c := compare(t, p, 0); c.left+c.wrong != "" {
+		t.Errorf("%s%s\n%s", c.left, c.wrong, p.PTX())
+	}
+}
+
 func words(mem string, from, to int) string {
 	var s string
 	for i := range to {

@@ -69,7 +69,14 @@ func (t *Tracker) newVersion(ev *machine.Event, lane int, loc location) *locStat
 	if old := tab.version(loc, ev, lane); old != nil {
 		s = *old
 		s.set, s.over = old.set.clone(), nil
+		need := t.needed(old.writer, ev.CTA)
+		scope := machine.Scope(t.ac.st.scope())
+		s.versionOf = versionOf{from: old.name, linked: ev.Access&machine.Update != 0 && old.scope >= need && scope >= need}
+		if s.linked && ev.Access&machine.Read == 0 {
+			t.sights(old, lane) // a reduction reads, too
+		}
 	}
+	s.made = t.oneLane(lane)
 	if t.cfg.AllVersions {
 		t.ownBegun(ev, lane, &s, tab)
 	}

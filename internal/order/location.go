@@ -20,8 +20,10 @@ type location struct {
 // through an unbroken chain of read-modify-writes. over holds what the write, and
 // those before it in coherence order, learned of accesses that did not see them.
 type locState struct {
-	loc    location
-	name   machine.Version // with Config.Executions
+	loc location
+	// With Config.Executions:
+	name machine.Version
+	versionOf
 	set    relSet
 	over   []lesson
 	writer int32 // CTA of the last write
@@ -77,6 +79,7 @@ func (t *Tracker) writeLocs() *locTable {
 		for i := range d {
 			d[i].set = list[i].set.clone()
 			d[i].over = slices.Clone(list[i].over) // what they say does not change
+			d[i].seen = slices.Clone(list[i].seen)
 		}
 		m[g] = d
 	}
@@ -265,6 +268,9 @@ func (t *Tracker) readState(c *cta, ev *machine.Event, lane int, loc location, s
 	a := acquirer{home: c, warp: ev.Warp, mask: 1 << lane, pc: ev.PC, scope: scope}
 	need := t.needed(s.writer, c.index)
 	heard := s.scope >= need && scope >= need // reads-from by morally strong operations
+	if heard && t.cfg.Executions && what != acquired {
+		t.sights(s, lane)
+	}
 	if heard && what != acquired {
 		for i := range s.over {
 			w := &c.warps[ev.Warp]

@@ -107,7 +107,7 @@ func (t *Tracker) observed(s *seg, ac *access, p *stamp, x int) bool {
 			return false // stores of several lanes: one of them
 		}
 	}
-	if t.observes(ac, &s.write, p, x) || t.observes(ac, &s.read, p, x) {
+	if t.observes(ac, &s.write, p, x) || t.observes(ac, &s.read, p, x) || t.sighted(ac, p, x) {
 		return true
 	}
 	if s.more != nil {
