@@ -48,32 +48,57 @@ func (x *explorer) reads(d *depending, read, write int) bool {
 	}
 	prefix := d.path[:at]
 	k := promiseKey{path: pathHash(prefix), word: r.Word, by: machine.Promised(w.CTA, w.Warp, w.Lane), read: r.Lane}
-	if d.words.Writes(read) {
+	var vals []uint64
+	switch {
+	case d.words.Writes(read):
 		k.path, k.any = pathHash(d.path[:at+1]), true
-	} else {
+	case !d.words.Writes(write):
+		k.any = true
+		if vals = d.wouldWrite(write); vals == nil {
+			return false
+		}
+	default:
 		k.val = d.rec.nodes[write].wrote.lo
+		vals = append(vals, k.val)
 	}
 	is, ok := x.promises[k]
 	if !ok {
-		is = x.anyOf(&promise{x: x, prefix: prefix, step: d.path[at], read: r, key: k})
+		is = x.anyOf(&promise{x: x, prefix: prefix, step: d.path[at], read: r, key: k}, vals)
 		x.promises[k] = is
 	}
 	return is
 }
 
-// anyOf tries a promise for each value that the write may have: what it has in the run, and what
-// it has where the read returned another one of these. What a read-modify-write writes is to come
-// behind the write that it reads, so that this may read what comes before: what it writes is what
-// it would then.
-func (x *explorer) anyOf(p *promise) bool {
-	vals := []uint64{p.key.val}
+// wouldWrite lists what a compare-and-swap that failed writes where it finds something else that
+// the word held, or near to that.
+func (d *depending) wouldWrite(node int) (vals []uint64) {
+	if d.at == nil {
+		d.replay()
+	}
+	b, of := d.at[node], d.words.Node(node)
+	if b == nil {
+		return nil
+	}
+	for _, v := range d.values(b.m, of.Word, d.record().nodes[node].read) {
+		if list, _, _ := d.run(b, node, v); len(list) > 0 && list[0].word == of.Word && !slices.Contains(vals, list[0].lo) {
+			vals = append(vals, list[0].lo)
+		}
+	}
+	return vals
+}
+
+// anyOf tries a promise for each value that the write may have: those given, and what it has where
+// the read returned another one of these. What a read-modify-write writes is to come behind the
+// write that it reads, so that this may read what comes before: what it writes is what it would
+// then.
+func (x *explorer) anyOf(p *promise, vals []uint64) bool {
 	p.sees = func(v uint64) {
 		if !slices.Contains(vals, v) {
 			vals = append(vals, v)
 		}
 	}
-	if p.key.any {
-		vals, p.all = nil, true
+	if p.key.any && vals == nil {
+		p.all = true
 		c := p.search(p.loosened)
 		if p.all = false; !c.Complete {
 			return true
