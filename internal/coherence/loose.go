@@ -301,3 +301,13 @@ func (r *Run) Took(node int) machine.Version { return r.nodes[node].of }
 
 // From returns the node that wrote what a node read, -1 if none did.
 func (r *Run) From(node int) int { return r.nodes[node].from }
+
+// Before returns the node that wrote the version before the one that a node wrote, -1 if none did.
+func (r *Run) Before(node int) int {
+	n := &r.nodes[node]
+	w := r.words[n.Word]
+	if i := w.index(n.made); i > 0 {
+		return w.versions[i-1].node
+	}
+	return -1
+}
