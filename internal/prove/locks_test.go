@@ -32,6 +32,8 @@ type lockDrawing struct {
 	label  int
 	sloppy bool // some of what a lock needs is left out
 	values int  // registers that hold what was read
+	// tickets has the ticket locks: the turn is the lock's word, and numbers are drawn from the next.
+	tickets map[int]bool
 }
 
 // Words of the buffer: two locks, what they guard, and what threads leave.
@@ -70,6 +72,9 @@ func (d *lockDrawing) scope() string {
 func lockedProgram(seed uint64) (text string, ctas, block int) {
 	d := &lockDrawing{Rand: rand.New(rand.NewPCG(seed, 11))}
 	d.sloppy = d.IntN(2) == 0
+	if d.IntN(2) == 0 {
+		d.tickets = map[int]bool{lockA: d.IntN(4) > 0, lockB: d.IntN(2) == 0}
+	}
 	ctas, d.block = 2+d.IntN(5)/4, 32*(1+d.IntN(3)/2)
 	d.b.WriteString(`.version 8.7
 .target sm_90a
@@ -194,6 +199,9 @@ func (d *lockDrawing) one(lock, out int) {
 
 // acquire takes a lock, and reports whether that needs a fence.
 func (d *lockDrawing) acquire(lock int, over string) (relaxed bool) {
+	if d.tickets[lock] {
+		return d.ticket(lock, over)
+	}
 	d.label++
 	l := d.label
 	sem := pick(d, "acquire", "acq_rel", "relaxed", "relaxed")
@@ -254,6 +262,8 @@ func (d *lockDrawing) release(lock int) {
 		sem = "relaxed"
 	}
 	switch {
+	case d.tickets[lock]:
+		d.handOn(lock, sem)
 	case d.rarely():
 		d.add("st.global.u32 [%%rd1+%d], %d;", lock, v)
 	case sem == "volatile":
