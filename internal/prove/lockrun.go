@@ -108,6 +108,9 @@ func (r *lockRun) follow(m *machine.Machine) bool {
 		return n > r.d.most || over()
 	}
 	m.StopWhen(stop)
+	if r.front >= 0 {
+		m.ResidentUpTo(maxFronts) // any may be the first one
+	}
 	o := orders{points: r.d.at}
 	for steps := 0; !r.bad && m.Stopped() == nil; steps++ {
 		if steps%1024 == 0 && stop() {

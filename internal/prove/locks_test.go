@@ -41,6 +41,7 @@ const (
 	lockA, lockB = 0, 16
 	lockData     = 32
 	lockOut      = 256
+	lockPrivate  = 1280
 	lockBuffer   = 2048
 )
 
@@ -101,12 +102,21 @@ func lockedProgram(seed uint64) (text string, ctas, block int) {
 	mov.u32 %r10, 0;
 	mov.u32 %r11, 0;
 `)
-	whole := d.IntN(3) == 0
+	whole, turns := d.IntN(3) == 0, d.IntN(4) == 0
 	if d.rarely() {
 		d.op(false)
 	}
-	for range 1 + d.IntN(5)/4 {
-		d.section(whole)
+	for round := range 1 + d.IntN(5)/4 {
+		if turns {
+			d.turnSection(ctas, round)
+		} else {
+			d.section(whole)
+		}
+	}
+	if turns && d.rarely() {
+		d.add("@%%p1 bra Z;")
+		d.add("st.relaxed.gpu.global.u32 [%%rd1+%d], %d;", lockA, d.IntN(2))
+		d.b.WriteString("Z:\n")
 	}
 	if d.rarely() {
 		d.op(false)
@@ -229,6 +239,11 @@ func (d *lockDrawing) acquire(lock int, over string) (relaxed bool) {
 		d.add("ld.%s.global.u32 %%r6, [%%rd1+%d];", pick(d, "volatile", "relaxed.gpu"), lock)
 		d.add("setp.ne.u32 %%p3, %%r6, 0;")
 		d.add("@%%p3 bra L%d;", l)
+		if d.rarely() { // how often the lock was seen free
+			d.add("ld.global.u32 %%r11, [%%rd2+%d];", lockPrivate)
+			d.add("add.u32 %%r11, %%r11, 1;")
+			d.add("st.global.u32 [%%rd2+%d], %%r11;", lockPrivate)
+		}
 	case 1:
 		d.add("nanosleep.u32 20;")
 	case 2:

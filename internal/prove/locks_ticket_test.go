@@ -31,7 +31,7 @@ func (d *lockDrawing) ticket(lock int, over string) (relaxed bool) {
 	case d.rarely():
 		d.add("add.u32 %%r24, %s, %d;", n, pick(d, 1, -1))
 		with = "%r24"
-	case d.IntN(4) == 0 && d.block == 1:
+	case d.IntN(4) == 0:
 		d.add("st.shared.u32 [am+4], %s;", n)
 		with = "%r24"
 	}
@@ -44,7 +44,7 @@ func (d *lockDrawing) ticket(lock int, over string) (relaxed bool) {
 	}
 	look := func() {
 		d.add("ld.%s%s.global.u32 %%r6, [%%rd1+%d];", sem, scope, lock)
-		if with == "%r24" && d.block == 1 {
+		if with == "%r24" {
 			d.add("ld.shared.u32 %%r24, [am+4];")
 		}
 		compare, a := "ne", "%r6"
