@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"muster/internal/executions"
+	"muster/internal/explore"
 	"muster/internal/machine"
 	"muster/internal/prove"
 	"muster/internal/trial"
@@ -21,6 +22,7 @@ var (
 	locked     = flag.Uint64("prove.locks", 24, "how many programs with locks to draw")
 	lockedFrom = flag.Uint64("prove.locks.from", 1, "the first one's number")
 	lockedRuns = flag.Int("prove.locks.runs", 60, "executions of one program that are explored")
+	lockedOnly = flag.Bool("prove.locks.proven", false, "explore those alone that are proven")
 	lockedShow = flag.Bool("prove.locks.show", false, "print what each program is, and the right ones that are not proven")
 )
 
@@ -352,14 +354,19 @@ func lockedLaunch(t testing.TB, text string, ctas, block int) *trial.Subject {
 // TestLocks holds the proof by mutual exclusion to the exploration of all executions, which the
 // axioms hold (package executions): what is proven has no error there.
 func TestLocks(t *testing.T) {
-	n, proven, right, wrong, open := 0, 0, 0, 0, 0
+	n, proven, turns, right, wrong, open := 0, 0, 0, 0, 0, 0
 	for seed := *lockedFrom; seed < *lockedFrom+*locked; seed++ {
 		text, ctas, block := lockedProgram(seed)
 		l := lockedLaunch(t, text, ctas, block)
 		n++
-		_, _, ok := prove.ByLocks(l, l.Budget(context.Background()))
+		p, _, ok := prove.ByLocks(l, l.Budget(context.Background()))
 		if ok {
-			proven++
+			if proven++; !p.Tickets {
+				turns++
+				oneMemory(t, seed, l)
+			}
+		} else if *lockedOnly {
+			continue
 		}
 		r := executions.Explore(l.Budget(context.Background()), l, executions.Options{Schedules: *lockedRuns})
 		bad := ""
@@ -385,8 +392,26 @@ func TestLocks(t *testing.T) {
 			}
 		}
 	}
-	t.Logf("%d programs: %d proven; explored: %d right, %d wrong, %d open", n, proven, right, wrong, open)
-	if n >= 50 && (proven < n/8 || wrong < n/8) {
+	t.Logf("%d programs: %d proven, %d of them by turns; explored: %d right, %d wrong, %d open", n, proven, turns, right, wrong, open)
+	if n >= 50 && (proven < n/8 || turns < n/50 || !*lockedOnly && wrong < n/8) {
 		t.Errorf("too little was compared")
+	}
+}
+
+// oneMemory holds a proof that says so to some schedules: all leave the same memory.
+func oneMemory(t *testing.T, seed uint64, l *trial.Subject) {
+	left := map[uint64]bool{}
+	for _, s := range explore.Handful(6) {
+		m := l.Machine(nil, nil)
+		if err := trial.Begin(m, s); err != nil {
+			t.Fatal(err)
+		}
+		explore.Run(m, s, func() bool { return false })
+		if m.Done() {
+			left[m.GlobalHash()] = true
+		}
+	}
+	if len(left) > 1 {
+		t.Errorf("%d: proven to leave one memory, and leaves %d", seed, len(left))
 	}
 }
