@@ -83,6 +83,7 @@ func newTCCase(t *testing.T, s source, form TCGen05Form) *tcCase {
 	rows := g.Rows()
 	c.a0 = drawSmem(s, g.A, g.TransA, rows, g.K, 1024+s.to(20000))
 	c.b0 = drawSmem(s, g.B, g.TransB, g.N/g.CTAs, g.K, 120000+s.to(20000))
+	c.a0.packed, c.b0.packed = g.packed(), g.packed()
 	lane := 0
 	if g.Layout() == 'F' {
 		lane = 16 * s.to(2)
@@ -142,7 +143,7 @@ func (c *tcCase) fill() {
 				}
 				at := c.tensor[m/rows][TensorOffset(lane0+lane+again, column0+column):]
 				word := uint64(binary.LittleEndian.Uint32(at))
-				mask := uint64(1)<<widthOf[g.A] - 1
+				mask := uint64(1)<<g.bits(g.A) - 1
 				binary.LittleEndian.PutUint32(at, uint32(word&^(mask<<bit)|uint64(x)&mask<<bit))
 			}
 		}
