@@ -63,6 +63,10 @@ func draw(s source, f Format, rows, k int) [][]uint32 {
 	for i := range m {
 		m[i] = make([]uint32, k)
 		for j := range m[i] {
+			if f == S8 || f == U8 || f == S32 {
+				m[i][j] = uint32(s.Uint64() & (1<<widthOf[f] - 1))
+				continue
+			}
 			m[i][j] = blend.draw(s, f)
 		}
 	}
