@@ -206,3 +206,40 @@ func (t *TCGen05) checkSF(matrix string, taddr uint32, id, rows int) error {
 	}
 	return checkColumns(what, column, (rows+31)/32)
 }
+
+// CheckScales says in one sentence that copies of a factor differ in one CTA: read copies bytes
+// of its tensor memory, those of SpansSFA and SpansSFB.
+func (t *TCGen05) CheckScales(sfa, sfb uint32, read func(addr uint32, b []byte)) error {
+	s := tcScratches.Get().(*tcScratch)
+	defer tcScratches.Put(s)
+	x := &TCGen05Call{SFA: sfa, SFB: sfb, ReadTensor: func(_ int, addr uint32, b []byte) { read(addr, b) }}
+	t.readScales(s, x, 0)
+	for r := range t.Rows() {
+		_, lane, column, b := t.CellSFA(r, 0)
+		if err := t.copiesDiffer(s.sfa[:], "row", "A", r, lane, column, b, t.CopiesSFA(), sfa); err != nil {
+			return err
+		}
+	}
+	for n := range t.N {
+		lane, column, b := t.CellSFB(n, 0)
+		if err := t.copiesDiffer(s.sfb[:], "column", "B", n, lane, column, b, t.CopiesSFB(), sfb); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// copiesDiffer compares the copies of the factors of a row.
+func (t *TCGen05) copiesDiffer(cells []byte, what, matrix string, row, lane, column, b int, copies []int, taddr uint32) error {
+	first := cells[TensorOffset(lane, column)+uint32(b):][:t.Factors]
+	for _, d := range copies {
+		for i, x := range cells[TensorOffset(lane+d, column)+uint32(b):][:t.Factors] {
+			if x != first[i] {
+				_, c := TensorCell(t.scaleAddress(taddr))
+				return fmt.Errorf("scale factor %d of %s %d of %s is 0x%02x in lane %d of column %d and 0x%02x in lane %d, where each 32 lanes have the same (ISA 9.7.18.10.7)",
+					i, what, row, matrix, first[i], lane, c+column, x, lane+d)
+			}
+		}
+	}
+	return nil
+}
