@@ -177,6 +177,7 @@ func (d *decoder) tensorAccess(in *ptx.Inst, st bool) error {
 		}
 		ti.regs = append(ti.regs, r)
 	}
+	d.prog.besides.stores = d.prog.besides.stores || st
 	d.emit(instr{class: visible, visit: visitTensorAccess, ready: readyAligned, x: ti})
 	return nil
 }
@@ -409,7 +410,7 @@ func (t *tcgen05Op) hash(h *maphash.Hash) {
 	maphash.WriteComparable(h, t.base32)
 	if p := t.mma; p != nil {
 		maphash.WriteComparable(h, [2]uint64{p.da, p.db})
-		maphash.WriteComparable(h, [5]uint32{p.form.Desc, p.d, p.a, p.sfa, p.sfb})
+		maphash.WriteComparable(h, [6]uint32{p.form.Desc, p.d, p.a, p.sfa, p.sfb, p.meta})
 		maphash.WriteComparable(h, p.enable)
 	}
 	if t.copies != nil {

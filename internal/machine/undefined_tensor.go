@@ -133,7 +133,7 @@ func (u *Undefined) multipliedTensor(m *Machine, op *Op, from uint64) bool {
 	if p.form.Kind == "mxf4" || p.form.Kind == "mxf4nvf4" {
 		a, b, aok, bok = packedOnes, packedOnes, true, true
 	}
-	if !aok || !bok || len(op.shades) == 0 {
+	if !aok || !bok || len(op.shades) == 0 || p.form.Sparse {
 		return false
 	}
 	bits := make([]uint32, spansLen(op.Writes)/4)

@@ -26,7 +26,8 @@ offsets or another swizzle than the data has describe some matrix, and the resul
 tells. One that leaves the CTA's shared memory is out-of-bounds.
 
 Of tcgen05.mma with block scales, an address and an id of factors that no layout has, and
-factors that are not the same in each 32 lanes (9.7.18.10.7).
+factors that are not the same in each 32 lanes (9.7.18.10.7); of tcgen05.mma.sp, metadata of
+other values than the ISA defines (9.7.18.10.8).
 
 Of tcgen05's descriptors (9.7.18.4.1) two things are warnings, since shipped kernels have them:
 0b000 in bits 46-48, and a base offset without a swizzle.
@@ -69,6 +70,9 @@ func descriptorRemedy(cause string) (missing, fix string) {
 	case strings.HasPrefix(cause, "scale factor"):
 		return "the instruction takes no such scale factors",
 			"copy them by tcgen05.cp.32x128b.warpx4, which writes all four parts of 32 lanes, to columns from lane 0 on, and give that address and the id of their first byte (ISA 9.7.18.10.7)"
+	case strings.HasPrefix(cause, "sparse metadata"):
+		return "the instruction takes no such metadata",
+			"write two different places of each four there, the lower one first, and for tf32 0b0100 or 0b1110, in the order of tensor memory's lanes (ISA 9.7.18.10.8)"
 	case strings.HasPrefix(cause, "disable-output-lane"):
 		return "the instruction takes no such mask of lanes", "give 4 words for .cta_group::1 and 8 for .cta_group::2"
 	}

@@ -215,6 +215,9 @@ func (t *TCGen05) checkSF(matrix string, taddr uint32, id, rows int) error {
 // CheckScales says in one sentence that copies of a factor differ in one CTA: read copies bytes
 // of its tensor memory, those of SpansSFA and SpansSFB.
 func (t *TCGen05) CheckScales(sfa, sfb uint32, read func(addr uint32, b []byte)) error {
+	if t.Factors == 0 {
+		return nil
+	}
 	s := tcScratches.Get().(*tcScratch)
 	defer tcScratches.Put(s)
 	x := &TCGen05Call{SFA: sfa, SFB: sfb, ReadTensor: func(_ int, addr uint32, b []byte) { read(addr, b) }}
