@@ -422,4 +422,11 @@ func (t *tcgen05Op) hash(h *maphash.Hash) {
 func (op *Op) Tensor() bool { return op.tcgen05 != nil }
 
 // Issued returns an operation as it was issued, without what it has read. It does not change.
-func (op *Op) Issued() *Op { return &Op{ID: op.ID, Kind: op.Kind, PC: op.PC, tcgen05: op.tcgen05} }
+func (op *Op) Issued() *Op {
+	return &Op{ID: op.ID, Kind: op.Kind, PC: op.PC, Writes: op.Writes, tcgen05: op.tcgen05}
+}
+
+// Overwrites reports whether an operation writes tensor memory that a multiplication reads.
+func (op *Op) Overwrites(m *Op) bool {
+	return m.tcgen05 != nil && m.tcgen05.mma != nil && overwrites(op.Writes, m.tcgen05.mma.reads)
+}

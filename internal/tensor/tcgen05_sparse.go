@@ -43,16 +43,19 @@ func (t *TCGen05) checkSparsity() error {
 // wideMeta reports whether the metadata of a row lies in one lane.
 func (t *TCGen05) wideMeta() bool { return widthOf[t.A] == 8 }
 
-// nibbles is how many nibbles of metadata a row has.
-func (t *TCGen05) nibbles() int {
-	if t.wideMeta() {
+// Nibbles is how many nibbles of metadata a row of A has: none of a dense A.
+func (t *TCGen05) Nibbles() int {
+	switch {
+	case !t.Sparse:
+		return 0
+	case t.wideMeta():
 		return 16
 	}
 	return 8
 }
 
 // ColumnsMeta is how many columns the metadata has.
-func (t *TCGen05) ColumnsMeta() int { return t.nibbles() / 8 }
+func (t *TCGen05) ColumnsMeta() int { return t.Nibbles() / 8 }
 
 // CellMeta is the CTA of a nibble of metadata of a row, its cell relative to the
 // metadata's address, and its first bit.
@@ -97,7 +100,7 @@ func (t *TCGen05) readMeta(s *tcScratch, x *TCGen05Call, cta int) {
 	k := t.stored()
 	for r := range t.Rows() {
 		met := s.met[r*k:][:k]
-		for n := range t.nibbles() {
+		for n := range t.Nibbles() {
 			low, high := t.nibble(s, lane0, r, n)
 			switch {
 			case t.packed():
@@ -129,7 +132,7 @@ func (t *TCGen05) CheckMeta(taddr uint32, read func(addr uint32, b []byte)) erro
 	t.readCells(s.meta[:], &TCGen05Call{ReadTensor: func(_ int, addr uint32, b []byte) { read(addr, b) }}, 0, taddr, t.SpansMeta(taddr))
 	lane0, column0 := TensorCell(taddr)
 	for r := range t.Rows() {
-		for n := range t.nibbles() {
+		for n := range t.Nibbles() {
 			low, high := t.nibble(s, lane0, r, n)
 			x := high<<2 | low
 			if t.A == TF32 && x == 0b0100 || x == 0b1110 || t.A != TF32 && low != high && (low < high || x == 0b0110) {

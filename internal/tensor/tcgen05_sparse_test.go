@@ -102,10 +102,10 @@ func TestMetaLayout(t *testing.T) {
 			lane0, column0 := TensorCell(taddr)
 			cells := map[uint32]bool{}
 			l, unit := cuteMeta(g)
-			each := g.K / g.nibbles() // elements of K that a nibble is about
+			each := g.K / g.Nibbles() // elements of K that a nibble is about
 			differ := func(swap int) bool {
 				for m := range g.M {
-					for n := range g.nibbles() {
+					for n := range g.Nibbles() {
 						cta, lane, column, bit := g.CellMeta(m^swap, n)
 						if cta == 0 && swap == 0 {
 							cells[TensorOffset(lane0+lane, column0+column)] = true
@@ -162,7 +162,7 @@ func newSparseCase(t *testing.T, s source, f *sparseForm, form TCGen05Form) *spa
 	c.call.Meta = c.meta
 	for m := range g.M {
 		var met []int
-		for n := range g.nibbles() {
+		for n := range g.Nibbles() {
 			x := legal[s.to(len(legal))]
 			if g.A == TF32 {
 				x = []uint32{0b0100, 0b1110}[s.to(2)]
@@ -189,7 +189,7 @@ func (c *sparseCase) putMeta(m, n int, x uint32) {
 	r := m % g.Rows()
 	lane0, column0 := TensorCell(c.meta)
 	l, unit := cuteMeta(g)
-	at := l.at(r, n*g.K/g.nibbles())
+	at := l.at(r, n*g.K/g.Nibbles())
 	lane, bit := at%128, unit(at/128)
 	if g.Rows() == 64 {
 		lane = lane/16*32 + lane%16
@@ -286,7 +286,7 @@ func TestSparseCompute(t *testing.T) {
 					c.tensor = was
 					changed := false
 					for m := range c.g.M {
-						for n := range c.g.nibbles() {
+						for n := range c.g.Nibbles() {
 							if x := legal[s.to(len(legal))]; c.g.A != TF32 && s.to(8) == 0 {
 								c.putMeta(m, n, x)
 								changed = true
