@@ -82,6 +82,11 @@ func testedKernels(t *testing.T) map[string]string {
 		}
 	}
 	glob("../../examples/*/*.ptx", func(name string, data []byte) { kernels[name] = string(data) })
+	glob("../../testdata/blackwell/*.ptx", func(name string, data []byte) { // claims, one behind the other
+		for i, text := range strings.Split(string(data), "\n---\n") {
+			kernels[fmt.Sprintf("%s:%d", name, i)] = text
+		}
+	})
 	archive := func(name string, data []byte) {
 		for _, f := range txtar.Parse(data).Files {
 			if strings.HasSuffix(f.Name, ".ptx") {

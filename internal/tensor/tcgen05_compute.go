@@ -9,12 +9,15 @@ import (
 // A TCGen05Call is one execution of a tcgen05.mma. Its functions copy bytes of
 // the memories of the CTA that has the first half of D's rows (0) or the second
 // (1): from a shared window the ranges of SpansA and SpansB, from tensor memory
-// those of SpansTA and SpansD, to it those of SpansD. All is read before anything
+// those of SpansTA, SpansSFA, SpansSFB and SpansD, to it those of SpansD. All is read before anything
 // is written.
 type TCGen05Call struct {
 	D      uint32   // address in tensor memory, the same in both CTAs
 	A      uint64   // descriptor, or address in tensor memory
 	B      uint64   // descriptor
+	SFA    uint32   // address of A's factors in tensor memory
+	SFB    uint32   // of B's
+	Meta   uint32   // of the metadata of a sparse A
 	Input  bool     // enable-input-d; C is +0 otherwise
 	NoLane []uint32 // disable-output-lane, or nil
 
@@ -27,14 +30,19 @@ type TCGen05Call struct {
 // the columns of B times the rows of A, for so its elements come in the order of
 // tensor memory: column by column, lane by lane.
 type tcScratch struct {
-	raw  [256*32 + 16]byte // shared memory, span after span
-	a    [2][128 * 32]byte // rows of A, by part where they may differ
-	b    [2][256 * 32]byte // columns of B, by CTA
-	pa   [2]Panel          // decoded
-	pb   [2]Panel
-	cell [2][256 * columnBytes]byte // D's columns, by CTA
-	d    [256 * TensorLanes]uint32  // C and D of one part
-	odd  []scaled
+	raw           [256*64 + 16]byte // shared memory, span after span
+	a             [2][128 * 32]byte // rows of A, by part where they may differ
+	b             [2][256 * 64]byte // columns of B, by CTA
+	pa            [2]Panel          // decoded
+	pb            [2]Panel
+	cell          [2][256 * columnBytes]byte // D's columns, by CTA
+	d, was, byRow [256 * TensorLanes]uint32  // C and D of one part, C, and D row by row
+	odd           []scaled
+
+	sfa, sfb [8 * columnBytes]byte // cells of the factors
+	meta     [2 * columnBytes]byte // cells of the metadata
+	met      [128 * 64]uint8       // what the stored elements of A meet, by row
+	num      [3][256 * 128]int8    // e2m1 in halves: rows of A and columns of B of one part
 }
 
 var tcScratches = sync.Pool{New: func() any { return new(tcScratch) }}
@@ -53,6 +61,8 @@ func (t *TCGen05) Compute(x *TCGen05Call) {
 			}
 		}
 		copies := t.readA(s, x, cta)
+		t.readScales(s, x, cta)
+		t.readMeta(s, x, cta)
 		for i, p := range t.parts(x.D) {
 			t.part(s, x, cta, &p, i, min(i, copies-1))
 		}
@@ -73,7 +83,17 @@ func (s *tcScratch) cells(taddr uint32, cta int, p Span) []byte {
 func (t *TCGen05) readB(s *tcScratch, x *TCGen05Call, cta int) {
 	rows := s.b[cta][:t.b.rows*t.b.width]
 	s.matrix(rows, TensorDescriptor(x.B).canonical(), &t.b, func(addr uint32, b []byte) { x.ReadShared(cta, addr, b) })
-	panel(&s.pb[cta], rows, t.B, t.NegB, func(p *Panel) { p.ResetA(t.turn, t.K) })
+	if t.packed() {
+		flip(rows, E2M1, t.NegB, true)
+		return
+	}
+	panel(&s.pb[cta], rows, t.b.width, t.B, t.NegB, func(p *Panel) {
+		if t.Sparse {
+			p.ResetB(t.rule, t.K)
+		} else {
+			p.ResetA(t.turn, t.K)
+		}
+	})
 }
 
 // readA makes the panels of A, and returns how many: two where the two halves of
@@ -87,7 +107,17 @@ func (t *TCGen05) readA(s *tcScratch, x *TCGen05Call, cta int) (copies int) {
 		s.matrix(s.a[0][:size], TensorDescriptor(x.A).canonical(), &t.a, func(addr uint32, b []byte) { x.ReadShared(cta, addr, b) })
 	}
 	for i := range copies {
-		panel(&s.pa[i], s.a[i][:size], t.A, t.NegA, func(p *Panel) { p.ResetB(t.turn, t.K) })
+		if t.packed() {
+			flip(s.a[i][:size], E2M1, t.NegA, true)
+			continue
+		}
+		panel(&s.pa[i], s.a[i][:size], t.a.width, t.A, t.NegA, func(p *Panel) {
+			if t.Sparse {
+				p.ResetA(t.rule, t.stored())
+			} else {
+				p.ResetB(t.turn, t.K)
+			}
+		})
 	}
 	return copies
 }
@@ -124,27 +154,36 @@ func (s *tcScratch) matrix(dst []byte, c canonical, o *operand, read func(addr u
 	l.gather(dst, s.raw[:], o)
 }
 
-// panel decodes rows of 32 bytes, whose signs it flips first if neg.
-func panel(p *Panel, rows []byte, f Format, neg bool, reset func(*Panel)) {
-	if neg {
-		at, sign := widthOf[f]/8, byte(0x80)
-		if f >= E2M3 {
-			sign = 1 << (layouts[f].exp + layouts[f].frac)
-		}
-		for i := at - 1; i < len(rows); i += at {
-			rows[i] ^= sign
-		}
+// flip changes the signs of a matrix if neg.
+func flip(rows []byte, f Format, neg, packed bool) {
+	if !neg {
+		return
 	}
+	at, sign := widthOf[f]/8, byte(0x80)
+	if f >= E2M3 {
+		sign = 1 << (layouts[f].exp + layouts[f].frac)
+	}
+	if packed {
+		sign |= sign << 4
+	}
+	for i := at - 1; i < len(rows); i += at {
+		rows[i] ^= sign
+	}
+}
+
+// panel decodes rows of some bytes, whose signs it flips first if neg.
+func panel(p *Panel, rows []byte, width int, f Format, neg bool, reset func(*Panel)) {
+	flip(rows, f, neg, false)
 	reset(p)
-	for ; len(rows) > 0; rows = rows[32:] {
-		p.AddBytes(rows[:32])
+	for ; len(rows) > 0; rows = rows[width:] {
+		p.AddBytes(rows[:width])
 	}
 }
 
 // part computes one part of D in one CTA, from a half of B and a copy of A.
 func (t *TCGen05) part(s *tcScratch, x *TCGen05Call, cta int, p *part, half, copied int) {
-	a, b := &s.pa[copied], &s.pb[half]
-	d := s.d[:a.Rows()*b.Rows()]
+	rows := t.Rows()
+	d := s.d[:rows*t.N/t.CTAs]
 	cells := s.cell[cta][p.column*columnBytes:]
 	s.odd = s.odd[:0]
 	if x.Input {
@@ -160,11 +199,36 @@ func (t *TCGen05) part(s *tcScratch, x *TCGen05Call, cta int, p *part, half, cop
 	} else {
 		clear(d)
 	}
-	t.turn.Tile(d, b, a)
-	for _, c := range s.odd {
-		d[c.at] = t.scaledDot(&c, s.a[copied][c.at%a.Rows()*32:][:32], s.b[half][c.at/a.Rows()*32:][:32])
+	switch {
+	case t.packed():
+		t.packedTile(s, d, half, copied)
+	case t.blockScaled():
+		t.scaledTile(s, d, half, copied)
+	default:
+		t.tile(s, d, half, copied)
+		for _, c := range s.odd {
+			d[c.at] = t.scaledDot(s, &c, half, copied)
+		}
 	}
 	store(cells, d, p.lanes)
+}
+
+// tile computes the elements of D, column by column.
+func (t *TCGen05) tile(s *tcScratch, d []uint32, half, copied int) {
+	a, b := &s.pa[copied], &s.pb[half]
+	if !t.Sparse {
+		t.turn.Tile(d, b, a)
+		return
+	}
+	rows, columns := t.Rows(), len(d)/t.Rows()
+	byRow := s.byRow[:len(d)]
+	for i, c := range d {
+		byRow[i%rows*columns+i/rows] = c
+	}
+	t.rule.TileSparse(byRow, a, b, s.met[:rows*t.stored()])
+	for i := range d {
+		d[i] = byRow[i%rows*columns+i/rows]
+	}
 }
 
 // load takes words out of the lanes of columns.
@@ -223,13 +287,10 @@ func (t *TCGen05) scale(s *tcScratch, d []uint32) {
 
 // scaledDot is one element of D whose C has an exponent that its format does not
 // have.
-func (t *TCGen05) scaledDot(c *scaled, a, b []byte) uint32 {
+func (t *TCGen05) scaledDot(s *tcScratch, c *scaled, half, copied int) uint32 {
 	v, e := decode(t.D, c.c)
 	var x, y Vector
-	for i, n := 0, widthOf[t.A]/8; i < len(a); i += n {
-		t.rule.AppendA(&x, elementAt(a[i:], n))
-		t.rule.AppendB(&y, elementAt(b[i:], n))
-	}
+	t.vectors(&x, &y, s, c.at%t.Rows(), half, c.at/t.Rows(), copied)
 	return t.rule.group(math.Ldexp(v, -t.ScaleD), e-int32(t.ScaleD), &x, &y)
 }
 
