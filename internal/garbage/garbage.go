@@ -10,7 +10,7 @@ import (
 )
 
 // Runs make much garbage and keep little, so that at the runtime's own 100 percent collecting it
-// takes a third to a half of a check. Garbage may be four times what lives, but where that is
+// takes up to half of the time of tests that check many launches. Garbage may be four times what lives, but where that is
 // much, no more than spare bytes or as much again.
 const (
 	most  = 400 // percent of what lives
