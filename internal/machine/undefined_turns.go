@@ -76,8 +76,8 @@ func (u *Undefined) Given(m *Machine, addr uint64) (g TurnGiven) {
 	return g
 }
 
-// Counter reports whether the words' numbers matter no more than Draws says, of one word of global
-// memory.
+// Counter reports whether it matters which numbers a word of global memory gives, as Draws does for all
+// words.
 func (u *Undefined) Counter(addr uint64) (matters bool) {
 	c := u.draws.counters[counterWord{Global, addr}]
 	return c == nil || c.other || c.first+c.sum > math.MaxUint32 || int64(c.first) < c.lo || int64(c.first+c.sum-c.most) > c.hi

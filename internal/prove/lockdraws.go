@@ -28,8 +28,8 @@ import (
 //
 // So each thread does the same whichever number it draws, and one order of the numbers stands for all.
 
-// draws finds out whether a CTA that stands before a draw takes a ticket lock, and what it does until
-// it has come back to a state, as meets does.
+// drawsTicket finds out whether a CTA that stands before a draw takes a ticket lock, and what it does
+// until it has come back to a state, as meets does.
 func (d *locking) drawsTicket(m *machine.Machine, c machine.Choice) bool {
 	a := &alone{cta: c.CTA}
 	probe := m.Beside(a, c.CTA)
@@ -91,7 +91,8 @@ func (d *locking) wordsAt(addr, n uint64) bool {
 	return d.wordAt(addr, n) != nil || d.nextAt(addr, n) != nil
 }
 
-// draws has a CTA draw the number of its next section, and go on to its first look at the turn.
+// draws has a CTA draw the number of its next section, and go on to its first look at the turn. It
+// reports whether its turn is then there.
 func (r *lockRun) draws(c machine.Choice, next int) bool {
 	w := r.d.plan[next].word
 	number, ok := r.m.Peek(machine.Global, w.next, 4)
@@ -134,7 +135,7 @@ func (r *lockRun) lookOp(ev *machine.Event, lane, holder int) (order.LockOp, int
 	return order.LockTaken, n
 }
 
-// follow has a run that follows values take what is drawn, and what is found of turns, for such.
+// followTickets has a run that follows values take what is drawn, and what is found of turns, for such.
 func (r *lockRun) followTickets(u *machine.Undefined) {
 	if len(r.d.draws) == 0 {
 		return

@@ -21,7 +21,8 @@ import (
 //   - What is handed on is what the run shows, since there is one order alone.
 //   - Deadlock. Who waits comes after those for whom it waits, in the order in which CTAs start.
 
-// byTurns has a program without locks that are taken be one whose CTAs look for their turns.
+// byTurns takes a program in which no lock is taken, and no number drawn, for one whose CTAs look for
+// their turns.
 func (d *locking) byTurns(l *trial.Subject) {
 	if len(d.at) > 0 {
 		return
@@ -61,8 +62,8 @@ func (r *lockRun) whose(list []machine.Choice) (machine.Choice, bool) {
 	return machine.Choice{}, false
 }
 
-// meetsTurn reports whether it is the turn of a CTA that stands before a look, and finds out what it
-// does with the values that the word has had before. ok: it does nothing then.
+// meetsTurn reports whether it is the turn of a CTA that stands before a look; then its section is known.
+// Ok: with each value that the word has had before, the CTA only comes back to a state.
 func (d *locking) meetsTurn(m *machine.Machine, c machine.Choice) (turn, ok bool) {
 	a := &alone{cta: c.CTA}
 	probe := m.Beside(a, c.CTA)
