@@ -47,7 +47,7 @@ func (d *decoder) tensorRegs(ops []ptx.Operand, to ...*tensorReg) error {
 
 func (d *decoder) tensorMultiply(in *ptx.Inst) error {
 	mi := &mmaInfo{pair: d.ctaPair(), forms: map[uint32]*tensor.TCGen05{}}
-	mi.form.CTAs, mi.form.ScaleD = 1, -1
+	mi.form.CTAs, mi.form.ScaleD, mi.form.Arch = 1, -1, d.sums()
 	if mi.pair {
 		mi.form.CTAs = 2
 	}

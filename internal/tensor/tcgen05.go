@@ -304,10 +304,10 @@ func (t *TCGen05) CheckA(desc uint64) error {
 	if t.ATensor {
 		return nil
 	}
-	return TensorDescriptor(desc).checkFor("A", t.A, t.TransA)
+	return TensorDescriptor(desc).checkFor("A", t.A, t.TransA, t.a.width)
 }
 
 // CheckB is CheckA for B.
 func (t *TCGen05) CheckB(desc uint64) error {
-	return TensorDescriptor(desc).checkFor("B", t.B, t.TransB)
+	return TensorDescriptor(desc).checkFor("B", t.B, t.TransB, t.b.width)
 }

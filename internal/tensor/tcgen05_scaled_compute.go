@@ -23,14 +23,20 @@ func (t *TCGen05) readCells(cells []byte, x *TCGen05Call, cta int, taddr uint32,
 
 // factorsA are the codes of the factors of a row of A of the CTA.
 func (t *TCGen05) factorsA(s *tcScratch, row int) []byte {
-	_, lane, column, b := t.CellSFA(row, 0)
-	return s.sfa[TensorOffset(lane, column)+uint32(b):][:t.Factors]
+	for f := range t.Factors {
+		_, lane, column, b := t.CellSFA(row, f)
+		s.codesA[f] = s.sfa[TensorOffset(lane, column)+uint32(b)]
+	}
+	return s.codesA[:t.Factors]
 }
 
 // factorsB are the codes of the factors of a column of a half of B.
 func (t *TCGen05) factorsB(s *tcScratch, half, n int) []byte {
-	lane, column, b := t.CellSFB(half*t.N/t.CTAs+n, 0)
-	return s.sfb[TensorOffset(lane, column)+uint32(b):][:t.Factors]
+	for f := range t.Factors {
+		lane, column, b := t.CellSFB(half*t.N/t.CTAs+n, f)
+		s.codesB[f] = s.sfb[TensorOffset(lane, column)+uint32(b)]
+	}
+	return s.codesB[:t.Factors]
 }
 
 // scaledTile is Tile with a factor for each row and column, for operands of 8 bits.
@@ -39,17 +45,21 @@ func (t *TCGen05) factorsB(s *tcScratch, half, n int) []byte {
 // by one.
 func (t *TCGen05) scaledTile(s *tcScratch, d []uint32, half, copied int) {
 	rows, table := t.Rows(), &factors[t.Scale]
-	was := s.was[:len(d)]
+	was, ea, eb := s.was[:len(d)], s.expA[:rows], s.expB[:len(d)/rows]
+	for m := range ea {
+		ea[m] = table[t.factorsA(s, m)[0]].exp
+	}
+	for n := range eb {
+		eb[n] = table[t.factorsB(s, half, n)[0]].exp
+	}
 	copy(was, d)
 	for i, c := range d {
-		e := table[t.factorsA(s, i%rows)[0]].exp + table[t.factorsB(s, half, i/rows)[0]].exp
-		d[i], _ = shifted(c, -e)
+		d[i], _ = shifted(c, -ea[i%rows]-eb[i/rows])
 	}
 	t.tile(s, d, half, copied)
 	var x, y Vector
 	for i, c := range was {
-		sa, sb := t.factorsA(s, i%rows), t.factorsB(s, half, i/rows)
-		e := table[sa[0]].exp + table[sb[0]].exp
+		e := ea[i%rows] + eb[i/rows]
 		_, fine := shifted(c, -e)
 		r, also := shifted(d[i], e)
 		if d[i] == 0 && c&^(1<<31) != 0 { // C may have been below the smallest number
@@ -57,7 +67,7 @@ func (t *TCGen05) scaledTile(s *tcScratch, d []uint32, half, copied int) {
 		}
 		if !fine || !also {
 			t.vectors(&x, &y, s, i%rows, half, i/rows, copied)
-			r = t.scaled.Dot(c, &x, &y, sa, sb)
+			r = t.scaled.Dot(c, &x, &y, t.factorsA(s, i%rows), t.factorsB(s, half, i/rows))
 		}
 		d[i] = r
 	}

@@ -241,7 +241,7 @@ func TestTensorDescriptors(t *testing.T) {
 		w := wrong[s.to(len(wrong))]
 		v[w.field] = w.value
 		d = TensorDescriptor(packFields(smemFields, v))
-		if err := d.Check(); err == nil || !strings.Contains(err.Error(), w.want) || !strings.Contains(err.Error(), "(ISA 9.7.18.4.1)") {
+		if err := d.checkFor("A", F16, true, 32); err == nil || !strings.Contains(err.Error(), w.want) || !strings.Contains(err.Error(), "(ISA 9.7.18.4.1)") {
 			t.Fatalf("%v: %v, want %q", v, err, w.want)
 		}
 	}
