@@ -41,6 +41,7 @@ type tcScratch struct {
 
 	sfa, sfb       [16 * columnBytes]byte // cells of the factors
 	codesA, codesB [8]byte
+	facB           [256][8]factor
 	expA           [TensorLanes]int32 // exponents of factors
 	expB           [256]int32
 	meta           [2 * columnBytes]byte // cells of the metadata

@@ -1,9 +1,5 @@
 package tensor
 
-import (
-	"math"
-)
-
 // readScales reads the cells of the factors of one CTA.
 func (t *TCGen05) readScales(s *tcScratch, x *TCGen05Call, cta int) {
 	if t.Factors == 0 {
@@ -132,16 +128,18 @@ func (t *TCGen05) packedTile(s *tcScratch, d []uint32, half, copied int) {
 	a, b := s.num[0][:rows*k], s.num[1][:columns*t.K]
 	unpackHalves(a, s.a[copied][:rows*t.a.width])
 	unpackHalves(b, s.b[half][:columns*t.b.width])
-	var fa, fb [16]factor
+	var fa [8]factor
 	table := &factors[t.Scale]
+	for n := range columns {
+		for i, code := range t.factorsB(s, half, n) {
+			s.facB[n][i] = table[code]
+		}
+	}
 	for m := range rows {
 		for i, code := range t.factorsA(s, m) {
 			fa[i] = table[code]
 		}
 		for n := range columns {
-			for i, code := range t.factorsB(s, half, n) {
-				fb[i] = table[code]
-			}
 			col := b[n*t.K:][:t.K]
 			if t.Sparse {
 				col = s.num[2][:k]
@@ -150,23 +148,25 @@ func (t *TCGen05) packedTile(s *tcScratch, d []uint32, half, copied int) {
 				}
 			}
 			c := &d[n*rows+m]
-			*c = t.packedDot(*c, a[m*k:][:k], col, &fa, &fb)
+			*c = t.packedDot(*c, a[m*k:][:k], col, &fa, &s.facB[n])
 		}
 	}
 }
 
+// dot16 adds products of e2m1 in halves.
+func dot16(x, y *[scaledGroup]int8) int32 {
+	p := func(i int) int32 { return int32(x[i]) * int32(y[i]) }
+	return p(0) + p(1) + p(2) + p(3) + (p(4) + p(5) + p(6) + p(7)) + (p(8) + p(9) + p(10) + p(11) + (p(12) + p(13) + p(14) + p(15)))
+}
+
 // packedDot is [ScaledRule.Dot] of e2m1 in halves.
-func (t *TCGen05) packedDot(c uint32, a, b []int8, fa, fb *[16]factor) uint32 {
-	var sums [16]int64
-	var exps [16]int32
+func (t *TCGen05) packedDot(c uint32, a, b []int8, fa, fb *[8]factor) uint32 {
+	var sums [8]int64
+	var exps [8]int32
 	groups, block := len(a)/scaledGroup, len(a)/scaledGroup/t.Factors
 	cv, top := decode32(c)
 	for g := range groups {
-		x, y := (*[scaledGroup]int8)(a[g*scaledGroup:]), (*[scaledGroup]int8)(b[g*scaledGroup:])
-		sum := int32(0)
-		for i := range x {
-			sum += int32(x[i]) * int32(y[i])
-		}
+		sum := dot16((*[scaledGroup]int8)(a[g*scaledGroup:]), (*[scaledGroup]int8)(b[g*scaledGroup:]))
 		f, h := &fa[g/block], &fb[g/block]
 		sums[g], exps[g] = int64(sum)*int64(f.sig*h.sig), f.exp+h.exp
 		switch {
@@ -190,5 +190,5 @@ func (t *TCGen05) packedDot(c uint32, a, b []int8, fa, fb *[16]factor) uint32 {
 			q += s / (1 << -shift)
 		}
 	}
-	return t.rule.round(math.Ldexp(float64(q), int(top-keep)))
+	return t.rule.round(float64(q) * power(top-keep))
 }
