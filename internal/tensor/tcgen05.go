@@ -78,6 +78,9 @@ func NewTCGen05(f TCGen05Form) (*TCGen05, error) {
 		decode = t.decodeScaled
 	}
 	if err := decode(); err != nil {
+		if f.Arch == 107 && !errors.Is(err, ErrNotModelled) {
+			return nil, fmt.Errorf("tcgen05.mma of kind %s with instruction descriptor 0x%08x on sm_107, where it has other fields, is %w", f.Kind, f.Desc, ErrNotModelled)
+		}
 		return nil, err
 	}
 	switch {
