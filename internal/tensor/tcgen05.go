@@ -261,11 +261,8 @@ func (t *TCGen05) checkN() error {
 
 // checkPlace says which A may lie in tensor memory.
 func (t *TCGen05) checkPlace() error {
-	switch {
-	case t.ATensor && t.TransA:
+	if t.ATensor && t.TransA {
 		return t.bad("9.7.18.10.2", "transpose A", "15", 1, "a matrix A in tensor memory is K-major: it must be 0")
-	case t.ATensor && t.A >= E2M3 && !t.packed():
-		return fmt.Errorf("tcgen05.mma with %s in tensor memory, whose place in a byte is in a figure of the ISA only (9.7.18.10.4.3), is %w", strings.ToUpper(t.A.String()), ErrNotModelled)
 	}
 	return nil
 }

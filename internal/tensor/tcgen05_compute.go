@@ -40,9 +40,9 @@ type tcScratch struct {
 	odd           []scaled
 
 	sfa, sfb       [16 * columnBytes]byte // cells of the factors
-	codesA, codesB [8]byte
-	facB           [256][8]factor
-	expA           [TensorLanes]int32 // exponents of factors
+	codesA, codesB [8]byte                // of one row and column
+	facB           [256][8]factor         // of the columns of B
+	expA           [TensorLanes]int32     // exponents of factors
 	expB           [256]int32
 	meta           [2 * columnBytes]byte // cells of the metadata
 	met            [128 * 64]uint8       // what the stored elements of A meet, by row
@@ -145,6 +145,12 @@ func (t *TCGen05) readTA(s *tcScratch, x *TCGen05Call, cta int) (copies int) {
 					copy(s.a[i][row*32+4*c:], raw[TensorOffset(lane, c):][:4])
 				}
 				row++
+			}
+		}
+		if t.A >= E2M3 && !t.packed() {
+			mask := byte(1)<<(layouts[t.A].exp+layouts[t.A].frac+1) - 1
+			for b := range s.a[i][:row*32] {
+				s.a[i][b] = s.a[i][b] >> t.lead() & mask
 			}
 		}
 	}
