@@ -143,6 +143,10 @@ type promise struct {
 	after  machine.Version // the version before it
 	now    *promising      // the run at hand
 	met    bool
+	// fences: a run has a fence.sc. The one behind the read may come later in Fence-SC order than
+	// one that is executed after it and precedes the write. So all is tried once more with weak,
+	// which takes each for a fence.acq_rel; what the two then order, Run.contrary looks at.
+	fences, weak bool
 	sees   func(val uint64) // if set, no value is promised yet: it gets what the writer writes
 }
 
@@ -160,6 +164,14 @@ func (p *promise) promised() bool {
 		if c := p.search(p.fork); p.met || !c.Complete {
 			return true
 		}
+		if !p.fences {
+			continue
+		}
+		p.weak = true
+		c := p.search(p.fork)
+		if p.weak = false; p.met || !c.Complete {
+			return true
+		}
 	}
 	return false
 }
@@ -171,6 +183,7 @@ func (p *promise) search(fork func(machine.Observer) *machine.Machine) (c explor
 	}
 	s := *p.x.space
 	s.Watch = func() explore.Watcher { return p.watch() }
+	s.WeakFences = p.weak || p.x.o.WeakFences
 	s.Fork = fork
 	s.Allows = func(w explore.Watcher, m *machine.Machine, c machine.Choice) bool {
 		words := w.(*promising).words
@@ -183,7 +196,7 @@ func (p *promise) search(fork func(machine.Observer) *machine.Machine) (c explor
 
 func (p *promise) watch() *promising {
 	c := p.x.judge()
-	t := order.New(order.Config{Shape: c.Shape, Executions: true, WeakFences: p.x.o.WeakFences, Equal: c.Equal, Unused: c.Unused})
+	t := order.New(order.Config{Shape: c.Shape, Executions: true, WeakFences: p.weak || p.x.o.WeakFences, Equal: c.Equal, Unused: c.Unused})
 	p.now = &promising{p: p, order: t, words: coherence.NewRun(t, c.Program)}
 	return p.now
 }
@@ -232,6 +245,7 @@ type promising struct {
 
 func (w *promising) Observe(m *machine.Machine, ev *machine.Event) {
 	w.settle(m)
+	w.p.fences = w.p.fences || ev.Kind == machine.EvFence && ev.Fence == machine.FenceMemory && ev.Sem == machine.SC
 	w.words.Observe(m, ev)
 	w.order.Observe(m, ev)
 }
