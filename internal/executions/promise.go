@@ -147,7 +147,7 @@ type promise struct {
 	// one that is executed after it and precedes the write. So all is tried once more with weak,
 	// which takes each for a fence.acq_rel; what the two then order, Run.contrary looks at.
 	fences, weak bool
-	sees   func(val uint64) // if set, no value is promised yet: it gets what the writer writes
+	sees         func(val uint64) // if set, no value is promised yet: it gets what the writer writes
 }
 
 // promised reports whether some execution goes on so that the read returns the write.
