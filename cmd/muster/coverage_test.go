@@ -18,8 +18,8 @@ import (
 )
 
 // TestTestedForms makes the list of tested rows anew, from the campaign's
-// golden data and from the kernels that tests execute: the examples, and the
-// wrong and right kernels of the findings.
+// golden data and from the kernels that tests execute: the examples, the wrong
+// and right kernels of the findings, and the pairs for sm_100a.
 func TestTestedForms(t *testing.T) {
 	how := map[string]string{}
 	for name, text := range testedKernels(t) {
@@ -82,6 +82,11 @@ func testedKernels(t *testing.T) map[string]string {
 		}
 	}
 	glob("../../examples/*/*.ptx", func(name string, data []byte) { kernels[name] = string(data) })
+	glob("../../testdata/blackwell/*.ptx", func(name string, data []byte) {
+		for i, text := range strings.Split(string(data), "\n---\n") {
+			kernels[fmt.Sprint(name, "/", i)] = text
+		}
+	})
 	archive := func(name string, data []byte) {
 		for _, f := range txtar.Parse(data).Files {
 			if strings.HasSuffix(f.Name, ".ptx") {

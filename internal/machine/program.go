@@ -31,10 +31,11 @@ type Program struct {
 	// arrival is .noComplete.
 	tokens, noComplete bool
 
-	allocates bool // Allocates
-	columns   bool // AllocatesColumns
-	cancels   bool // Cancels
-	grids     bool // it is for launches that run side by side
+	allocates bool     // Allocates
+	columns   bool     // AllocatesColumns
+	assumes   []string // Assumes
+	cancels   bool     // Cancels
+	grids     bool     // it is for launches that run side by side
 	// unspecified: see Unspecified.
 	unspecified bool
 

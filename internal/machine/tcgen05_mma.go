@@ -97,6 +97,9 @@ func (d *decoder) tensorMultiply(in *ptx.Inst) error {
 			mi.form.Kind = m[len("kind::"):]
 		case "collector::a::fill", "collector::a::use", "collector::a::lastuse", "collector::a::discard":
 			mi.collector = collectorUsages[m]
+		case "ashift":
+			mi.form.AShift = true
+			d.assume(tensor.AShiftAssumes)
 		default:
 			return notModelled("with ." + m)
 		}
@@ -351,7 +354,7 @@ type tensorCpInfo struct {
 
 func (d *decoder) tensorCp(in *ptx.Inst) error {
 	ti := &tensorCpInfo{pair: d.ctaPair()}
-	var shape, multicast string
+	var shape, multicast, format string
 	for _, m := range in.Mods[1:] {
 		switch m {
 		case "cta_group::1", "cta_group::2":
@@ -359,6 +362,9 @@ func (d *decoder) tensorCp(in *ptx.Inst) error {
 			shape = m
 		case "warpx2::02_13", "warpx2::01_23", "warpx4":
 			multicast = m
+		case "b6x16_p32", "b4x16_p64":
+			format = m
+		case "b8x16":
 		default:
 			return notModelled("with ." + m)
 		}
@@ -367,8 +373,11 @@ func (d *decoder) tensorCp(in *ptx.Inst) error {
 	if len(in.Operands) != 2 {
 		return d.errorf("%s takes an address in tensor memory and a descriptor", Name(in))
 	}
+	if (format != "") != slices.Contains(in.Mods, "b8x16") {
+		return d.errorf("%s has the format of one side of the copy, and not of the other", Name(in))
+	}
 	var err error
-	if ti.form, err = tensor.NewTensorCopy(shape, multicast); err != nil {
+	if ti.form, err = tensor.NewTensorCopy(shape, multicast, format); err != nil {
 		return d.errorf("%v", err)
 	}
 	if ti.at, ti.off, err = d.tensorAddress(in.Operands[0]); err != nil {

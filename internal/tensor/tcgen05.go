@@ -20,6 +20,7 @@ type TCGen05Form struct {
 	ScaleD  int    // scale-input-d, negative where there is none
 	WS      bool   // .ws
 	Sparse  bool   // .sp
+	AShift  bool   // .ashift
 }
 
 // A TCGen05 is one form of tcgen05.mma with one instruction descriptor, of the
@@ -177,6 +178,10 @@ func (t *TCGen05) checkShape() error {
 		return t.bad("9.7.18.2.1", "N/8", "17-22", n, ".cta_group::%d has N from %d to 256 in steps of %d, that is from %d to 32 in steps of %d", t.CTAs, step, step, step/8, step/8)
 	case t.TransB && t.Kind == "f8f6f4" && t.N%(2*step) != 0:
 		return t.bad("9.7.18.10.1", "N/8", "17-22", n, "a transposed B of kind f8f6f4 with .cta_group::%d has N in steps of %d, that is of %d", t.CTAs, 2*step, step/4)
+	case t.AShift && t.M < 128:
+		return t.bad("9.7.18.10.10.1", "M/16", "24-28", m, ".ashift is allowed with M of 128 and 256 alone, that is 8 and 16")
+	case t.AShift && t.Layout() == 'B':
+		return fmt.Errorf("tcgen05.mma with .ashift under layout B, which has each row of A in two lanes, is %w", ErrNotModelled)
 	case t.ATensor && t.TransA:
 		return t.bad("9.7.18.10.2", "transpose A", "15", 1, "a matrix A in tensor memory is K-major: it must be 0")
 	case t.ATensor && (t.A == E2M3 || t.A == E3M2 || t.A == E2M1):

@@ -83,6 +83,9 @@ func (t *TCGen05) readA(s *tcScratch, x *TCGen05Call, cta int) (copies int) {
 	size := t.Rows() * t.a.width
 	if t.ATensor {
 		copies = t.readTA(s, x, cta)
+		if t.AShift {
+			shiftRows(s.a[0][:size])
+		}
 	} else {
 		s.matrix(s.a[0][:size], TensorDescriptor(x.A).canonical(), &t.a, func(addr uint32, b []byte) { x.ReadShared(cta, addr, b) })
 	}

@@ -347,7 +347,7 @@ func TestTensorAddresses(t *testing.T) {
 			t.Errorf("%v, want %q", c.err, c.want)
 		}
 	}
-	cp, err := NewTensorCopy("4x256b", "")
+	cp, err := NewTensorCopy("4x256b", "", "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -361,7 +361,7 @@ func TestTensorAddresses(t *testing.T) {
 		t.Error(err)
 	}
 	for _, bad := range [][2]string{{"64x128b", ""}, {"32x128b", "warpx2::02_13"}, {"128x256b", "warpx4"}, {"64x256b", ""}} {
-		if _, err := NewTensorCopy(bad[0], bad[1]); err == nil {
+		if _, err := NewTensorCopy(bad[0], bad[1], ""); err == nil {
 			t.Errorf("%v is accepted", bad)
 		}
 	}
