@@ -66,6 +66,18 @@ var twins = []twin{
 	{"A is multiplied without fence::after_thread_sync", "gemm_tensor_a", "store_a:", after, "", "tensor-fence"},
 	{"A is stored before the mma have read the last", "gemm_tensor_a", "multiplied:", "mbarrier.try_wait.parity.shared::cta.b64 %passed, [%done], %parity;", passes, "race-tensor"},
 	{"A lies in columns of D", "gemm_tensor_a", "store_a:", "add.u32 %ta, %base, 128;", "add.u32 %ta, %base, 64;", "race-tensor"},
+	{"a stage and its factors are filled before they are empty", "gemm_mxfp8", "is_empty:", "mbarrier.try_wait.parity.shared::cta.b64 %passed, [%bar], %phase;", passes, "overwrite-in-flight"},
+	{"factors are copied without fence::after_thread_sync", "gemm_mxfp8", "is_empty:", after[:len(after)-1], "", "tensor-fence"},
+	{"one slot of factors for both stages", "gemm_mxfp8", "is_full:", "mad.lo.u32 %sa, %slot, 8, %base;", "mov.u32 %sa, %base;", "tensor-order"},
+	{"factors in columns of D", "gemm_mxfp8", "is_full:", "add.u32 %sa, %sa, 128;", "add.u32 %sa, %sa, 120;", "race-tensor"},
+	{"the bytes of factors are not expected", "gemm_mxfp8", "", "[%bar], 33792;", "[%bar], 32768;", "bytes-early"},
+	{"factors in other lanes than every 32", "gemm_mxfp8", "is_full:", "32x128b.warpx4 [%sa]", "128x128b [%sa]", "bad-descriptor"},
+	{"factors of B over those of A", "gemm_mxfp8", "is_full:", "add.u32 %sb, %sa, 4;", "mov.u32 %sb, %sa;", "race-tensor"},
+	{"factors of A for half of the rows", "gemm_nvfp4", "is_full:", "32x128b.warpx4 [%word]", "4x256b [%word]", "uninitialized-tensor"},
+	{"an id that four factors do not have", "gemm_nvfp4", "", "0x08200480", "0x28200480", "bad-descriptor"},
+	{"blocks of 32 with factors of ue4m3", "gemm_nvfp4", "", "scale_vec::4X", "scale_vec::2X", "bad-descriptor"},
+	{"factors behind the columns that were allocated", "gemm_nvfp4", "", "[base], 256", "[base], 128", "tensor-unallocated"},
+	{"the last mma of a step is not committed", "gemm_nvfp4", "scale:", "tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64 [%bar];", "mbarrier.arrive.shared::cta.b64 _, [%bar];", "overwrite-in-flight"},
 	{"an answer is read before it is there", "gemm_cancel", "is_answered:", "mbarrier.try_wait.parity.shared::cta.b64 %passed, [%answered], %turn;", passes, "read-in-flight"},
 	{"the next tile is asked for while others read the answer", "gemm_cancel", "is_answered:", "bar.sync 0;", "", "race-lanes"},
 	{"the bytes of an answer are not expected", "gemm_cancel", "tile:", "mbarrier.arrive.expect_tx.shared::cta.b64 _, [%answered], 16;", "mbarrier.arrive.shared::cta.b64 _, [%answered];", "bytes-early"},
@@ -147,7 +159,7 @@ func (w *twin) check(t *testing.T) *muster.Report {
 // of launch control for all schedules, with nothing to say against it, and a run gives the
 // product.
 func TestProven(t *testing.T) {
-	for _, name := range []string{"gemm_1cta", "gemm_2cta", "gemm_1cta_grid", "gemm_2cta_grid", "gemm_tensor_a", "gemm_cancel"} {
+	for _, name := range []string{"gemm_1cta", "gemm_2cta", "gemm_1cta_grid", "gemm_2cta_grid", "gemm_tensor_a", "gemm_cancel", "gemm_mxfp8", "gemm_nvfp4"} {
 		explored := name == "gemm_cancel" // what it does depends on which CTAs are given up
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

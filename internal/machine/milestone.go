@@ -78,7 +78,7 @@ func (m *Machine) readSpans(op *Op) {
 	for _, s := range op.Reads {
 		n += s.Len
 	}
-	skip := (op.wgmma != nil || op.Kind == OpTensorMultiply) && m.cfg.skipMatrices
+	skip := (op.wgmma != nil || op.Kind == OpTensorMultiply && !op.readsAlways()) && m.cfg.skipMatrices
 	if !skip {
 		op.data = make([]byte, n)
 	}

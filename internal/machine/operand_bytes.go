@@ -66,7 +66,7 @@ func (o OperandBytes) Clone() OperandBytes {
 func (p *multiplication) operands(visit func(part mmaPart, s Span, first uint64)) {
 	at := uint64(0)
 	for i, s := range p.reads {
-		if p.parts[i] != partD {
+		if p.parts[i].operand() {
 			visit(p.parts[i], s, at)
 			at += s.Len
 		}
@@ -100,5 +100,5 @@ func (op *Op) SameOperands(o *Op) bool {
 		return false
 	}
 	p, q := op.tcgen05.mma, o.tcgen05.mma
-	return p.da == q.da && p.db == q.db && p.a == q.a && p.form.Desc == q.form.Desc && slices.Equal(p.ctas, q.ctas)
+	return p.da == q.da && p.db == q.db && p.a == q.a && p.sfa == q.sfa && p.sfb == q.sfb && p.form.Desc == q.form.Desc && slices.Equal(p.ctas, q.ctas)
 }

@@ -111,7 +111,7 @@ func (x *ctx) poisonMemory(r *region, off, n uint64) {
 // An Unwritten is a range of unwritten bytes that an operation reads.
 type Unwritten struct {
 	Span
-	Operand string // of a matrix instruction: A or B
+	Operand string // of a matrix instruction: A, B, or what else it reads
 }
 
 // Unwritten lists the unwritten ranges of shared memory that op reads, by
@@ -126,7 +126,7 @@ func (m *Machine) Unwritten(op *Op) []Unwritten {
 		operand := ""
 		switch {
 		case op.tcgen05 != nil && op.tcgen05.mma != nil:
-			operand = [...]string{partA: "A", partB: "B", partD: "D"}[op.tcgen05.mma.parts[i]]
+			operand = op.tcgen05.mma.parts[i].String()
 		case op.wgmma == nil:
 		case i < inA:
 			operand = "A"

@@ -435,7 +435,7 @@ func (t *tcgen05Op) hash(h *maphash.Hash) {
 	maphash.WriteComparable(h, t.base32)
 	if p := t.mma; p != nil {
 		maphash.WriteComparable(h, [2]uint64{p.da, p.db})
-		maphash.WriteComparable(h, [3]uint32{p.form.Desc, p.d, p.a})
+		maphash.WriteComparable(h, [5]uint32{p.form.Desc, p.d, p.a, p.sfa, p.sfb})
 		maphash.WriteComparable(h, p.enable)
 	}
 	if t.copies != nil {

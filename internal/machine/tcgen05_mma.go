@@ -11,25 +11,12 @@ import (
 // tcgen05.mma and tcgen05.cp: what one lane issues for the tensor cores of its CTA, or of a
 // pair.
 
-type mmaInfo struct {
-	form    tensor.TCGen05Form // but for the descriptor
-	forms   map[uint32]*tensor.TCGen05
-	d, a, b reg // a: a descriptor of 64 bits, or an address
-	dOff    uint32
-	aOff    uint32
-	idesc   reg
-	disable []reg
-	enable  reg
-	pair    bool
-	// collector is what it says of the collector buffer, which changes no result here.
-	collector CollectorUsage
-}
-
 // A multiplication is what a tcgen05.mma was given when it was issued.
 type multiplication struct {
 	form      *tensor.TCGen05
 	d, a      uint32 // addresses in tensor memory
 	da, db    uint64 // descriptors
+	sfa, sfb  uint32 // addresses of factors
 	enable    bool
 	disable   []uint32
 	ctas      []int32   // one, or the even and the odd one of a pair
@@ -45,12 +32,21 @@ const (
 	partA mmaPart = iota
 	partB
 	partD
+	partSFA // factors
+	partSFB
 )
+
+func (p mmaPart) String() string {
+	return [...]string{partA: "A", partB: "B", partD: "D", partSFA: "the scale factors of A", partSFB: "the scale factors of B"}[p]
+}
+
+// operand reports whether a range is of A or B.
+func (p mmaPart) operand() bool { return p <= partB }
 
 // compute computes D, in the order of the operation's Writes, from what its Reads hold.
 func (p *multiplication) compute(in, out []byte) {
 	n, shared, tensors := 0, p.fetcher(in, SharedMemory), p.fetcher(in, TensorMemory)
-	call := tensor.TCGen05Call{D: p.d, A: p.da, B: p.db, Input: p.enable, NoLane: p.disable, ReadShared: shared, ReadTensor: tensors,
+	call := tensor.TCGen05Call{D: p.d, A: p.da, B: p.db, SFA: p.sfa, SFB: p.sfb, Input: p.enable, NoLane: p.disable, ReadShared: shared, ReadTensor: tensors,
 		WriteTensor: func(_ int, _ uint32, b []byte) { n += copy(out[n:], b) }}
 	if p.form.ATensor {
 		call.A = uint64(p.a)
@@ -81,85 +77,8 @@ func (p *multiplication) fetcher(in []byte, kind MemoryKind) func(cta int, addr 
 // sameAccumulator reports whether another multiplication adds to the same elements in the
 // same way.
 func (p *multiplication) sameAccumulator(q *multiplication) bool {
-	return p.d == q.d && slices.Equal(p.ctas, q.ctas) && p.form.Kind == q.form.Kind && p.form.M == q.form.M && p.form.N == q.form.N
-}
-
-func (d *decoder) tensorMultiply(in *ptx.Inst) error {
-	mi := &mmaInfo{pair: d.ctaPair(), forms: map[uint32]*tensor.TCGen05{}}
-	mi.form.CTAs, mi.form.ScaleD = 1, -1
-	if mi.pair {
-		mi.form.CTAs = 2
-	}
-	for _, m := range in.Mods[1:] {
-		switch m {
-		case "cta_group::1", "cta_group::2":
-		case "kind::f16", "kind::tf32", "kind::f8f6f4":
-			mi.form.Kind = m[len("kind::"):]
-		case "collector::a::fill", "collector::a::use", "collector::a::lastuse", "collector::a::discard":
-			mi.collector = collectorUsages[m]
-		case "ashift":
-			mi.form.AShift = true
-			d.assume(tensor.AShiftAssumes)
-		default:
-			return notModelled("with ." + m)
-		}
-	}
-	if mi.form.Kind == "" {
-		return errNotModelled
-	}
-	d.readAll()
-	ops := in.Operands
-	if len(ops) < 5 {
-		return d.errorf("%s has too few operands", Name(in))
-	}
-	var err error
-	if mi.d, mi.dOff, err = d.tensorAddress(ops[0]); err != nil {
-		return err
-	}
-	if _, ok := ops[1].(*ptx.Mem); ok {
-		mi.form.ATensor = true
-		mi.a, mi.aOff, err = d.tensorAddress(ops[1])
-	} else {
-		mi.a, err = d.src(ops[1], b64)
-	}
-	if err != nil {
-		return err
-	}
-	if mi.b, err = d.src(ops[2], b64); err != nil {
-		return err
-	}
-	if mi.idesc, err = d.src(ops[3], b32); err != nil {
-		return err
-	}
-	rest := ops[4:]
-	if v, ok := rest[0].(*ptx.Vector); ok {
-		if want := 4 * mi.form.CTAs; len(v.Elems) != want {
-			return d.errorf("%s takes %d words that disable lanes, not %d", Name(in), want, len(v.Elems))
-		}
-		for _, e := range d.elems(rest[0]) {
-			r, err := d.src(e, b32)
-			if err != nil {
-				return err
-			}
-			mi.disable = append(mi.disable, r)
-		}
-		rest = rest[1:]
-	}
-	if len(rest) < 1 || len(rest) > 2 {
-		return d.errorf("%s has too many or too few operands", Name(in))
-	}
-	if mi.enable, err = d.predSrc(rest[0]); err != nil {
-		return err
-	}
-	if len(rest) == 2 {
-		n, ok := rest[1].(ptx.Int)
-		if !ok || n.Bits > 15 {
-			return d.errorf("%s takes a constant scale of D, 0 to 15", Name(in))
-		}
-		mi.form.ScaleD = int(n.Bits)
-	}
-	d.emit(instr{class: visible, visit: visitTensorMultiply, x: mi})
-	return nil
+	f, g := p.form, q.form
+	return p.d == q.d && slices.Equal(p.ctas, q.ctas) && f.Kind == g.Kind && f.M == g.M && f.N == g.N && f.K == g.K
 }
 
 // formOf returns the form that an instruction descriptor makes of the instruction.
@@ -194,9 +113,12 @@ func (x *ctx) multiplyTensors(mi *mmaInfo, l int) bool {
 		}
 		return false
 	}
-	p := &multiplication{form: form, d: x.a32(mi.d)[l] + mi.dOff, db: x.a64(mi.b)[l], enable: x.p[mi.enable]>>l&1 != 0, collector: mi.collector}
+	p := &multiplication{form: form, d: mi.d.of(x, l), db: x.a64(mi.b)[l], enable: x.p[mi.enable]>>l&1 != 0, collector: mi.collector}
+	if form.Factors > 0 {
+		p.sfa, p.sfb = mi.sfa.of(x, l), mi.sfb.of(x, l)
+	}
 	if form.ATensor {
-		p.a = x.a32(mi.a)[l] + mi.aOff
+		p.a = mi.ta.of(x, l)
 	} else {
 		p.da = x.a64(mi.a)[l]
 	}
@@ -232,7 +154,7 @@ func (x *ctx) multiplyTensors(mi *mmaInfo, l int) bool {
 // check says what the ISA forbids in the operands.
 func (p *multiplication) check() error {
 	f := p.form
-	for _, err := range [...]error{f.CheckD(p.d), f.CheckDisabled(p.disable), f.CheckA(p.da), f.CheckB(p.db)} {
+	for _, err := range [...]error{f.CheckD(p.d), f.CheckDisabled(p.disable), f.CheckA(p.da), f.CheckB(p.db), f.CheckSFA(p.sfa), f.CheckSFB(p.sfb)} {
 		if err != nil {
 			return err
 		}
@@ -260,6 +182,18 @@ func (x *ctx) addOperands(op *Op, p *multiplication, t *cta, mask uint32) bool {
 		return false
 	}
 	p.mark(op, partB)
+	var besides []Span
+	for _, o := range [...]struct {
+		part  mmaPart
+		spans []tensor.Span
+	}{{partSFA, p.form.SpansSFA(p.sfa)}, {partSFB, p.form.SpansSFB(p.sfb)}} {
+		list, ok := x.tensorSpans(t, o.spans, mask)
+		if !ok {
+			return false
+		}
+		op.Reads, besides = append(op.Reads, list...), append(besides, list...)
+		p.mark(op, o.part)
+	}
 	d, ok := x.tensorSpans(t, p.form.SpansD(p.d, len(p.ctas)-1, p.disable), mask)
 	if !ok {
 		return false
@@ -267,6 +201,9 @@ func (x *ctx) addOperands(op *Op, p *multiplication, t *cta, mask uint32) bool {
 	if overwrites(d, a) {
 		// The ISA orders nothing within an operation.
 		x.badOperand(FaultTensorOverlap, mask, "a matrix A in columns of D, which the instruction writes as it reads A")
+	}
+	if overwrites(d, besides) {
+		x.badOperand(FaultTensorOverlap, mask, "scale factors in columns of D, which the instruction writes as it reads them")
 	}
 	if p.enable {
 		op.Reads = append(op.Reads, d...)
@@ -312,23 +249,6 @@ func (x *ctx) sharedSpans(op *Op, t *cta, mask uint32, spans []tensor.Span) bool
 		op.Reads = append(op.Reads, at)
 	}
 	return true
-}
-
-// multiplyInTensorMemory writes D of a tcgen05.mma.
-func (m *Machine) multiplyInTensorMemory(op *Op) {
-	p := op.tcgen05.mma
-	if m.cfg.skipMatrices {
-		for _, s := range op.Writes {
-			if r, off := m.memory(s.Mem, s.Addr); r != nil {
-				r.mark(off, s.Len, m.owner)
-			}
-		}
-		return
-	}
-	out := make([]byte, spansLen(op.Writes))
-	p.compute(op.data, out)
-	op.data = out
-	m.scatter(op)
 }
 
 func spansLen(list []Span) (n uint64) {

@@ -9,7 +9,13 @@ import (
 
 // formatUnits has the formats of tcgen05.mma of which matrixUnits has the one.
 var formatUnits = map[tensor.Format]matrixUnit{tensor.F16: matrixUnits["f16"], tensor.BF16: matrixUnits["bf16"], tensor.TF32: matrixUnits["tf32"],
-	tensor.E4M3: matrixUnits["e4m3"], tensor.E5M2: matrixUnits["e5m2"]}
+	tensor.E4M3: matrixUnits["e4m3"], tensor.E5M2: matrixUnits["e5m2"], tensor.S8: matrixUnits["s8"], tensor.U8: matrixUnits["u8"]}
+
+// packedOnes are numbers one of e2m1 in 4 bits, and scaleOnes words of factors of one.
+var (
+	packedOnes = matrixUnit{0x22222222, 4}
+	scaleOnes  = map[tensor.ScaleFormat]uint32{tensor.UE8M0: 0x7f7f7f7f, tensor.UE4M3: 0x38383838}
+)
 
 // Undefined values in tensor memory (undefined.go says what they are).
 
@@ -43,7 +49,7 @@ func (u *Undefined) storedTensor(x *ctx, op *Op) {
 func (u *Undefined) readRaced(op *Op, n uint64) {
 	from, at, first := u.origin(UndefinedFrom{UndefinedOperand, op.PC, 0}), uint64(0), uint64(0)
 	for i, s := range op.Reads {
-		for k := uint64(0); op.tcgen05.mma.parts[i] != partD && k < s.Len; k++ {
+		for k := uint64(0); op.tcgen05.mma.parts[i].operand() && k < s.Len; k++ {
 			if !u.raced.Has(op.PC, first+k, 1) {
 				continue
 			}
@@ -52,7 +58,7 @@ func (u *Undefined) readRaced(op *Op, n uint64) {
 			}
 			op.shades[at+k] = shade{0xff, op.shades[at+k].from | from}
 		}
-		if at += s.Len; op.tcgen05.mma.parts[i] != partD {
+		if at += s.Len; op.tcgen05.mma.parts[i].operand() {
 			first += s.Len
 		}
 	}
@@ -137,6 +143,9 @@ func (u *Undefined) multipliedTensor(m *Machine, op *Op, from uint64) bool {
 	p := op.tcgen05.mma
 	a, aok := formatUnits[p.form.A]
 	b, bok := formatUnits[p.form.B]
+	if p.form.Kind == "mxf4" || p.form.Kind == "mxf4nvf4" {
+		a, b, aok, bok = packedOnes, packedOnes, true, true
+	}
 	if !aok || !bok || len(op.shades) == 0 {
 		return false
 	}
@@ -151,7 +160,10 @@ func (u *Undefined) multipliedTensor(m *Machine, op *Op, from uint64) bool {
 			}
 			for k := at; k+4 <= at+int(s.Len) && part != partD; k += 4 {
 				w := unit.bits
-				if lacks {
+				switch {
+				case !part.operand():
+					w = scaleOnes[p.form.Scale]
+				case lacks:
 					w = unit.of(shadeWord(op.shades[k:]))
 				}
 				binary.LittleEndian.PutUint32(in[k:], w)
@@ -181,6 +193,7 @@ func (u *Undefined) multipliedTensor(m *Machine, op *Op, from uint64) bool {
 		}
 		at += int(s.Len)
 	}
+	p.shadeScales(op, bits)
 	u.shadeSpans(m, op, func(i uint64) shade {
 		if w := bits[i/4] >> (8 * (i % 4)) & 0xff; w != 0 {
 			return shade{uint64(w), from}

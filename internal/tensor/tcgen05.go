@@ -21,12 +21,14 @@ type TCGen05Form struct {
 	WS      bool   // .ws
 	Sparse  bool   // .sp
 	AShift  bool   // .ashift
+	Scales  string // as in "scale_vec::2X" or "block32"; "" where the text has none
+	Arch    int    // as in 100, of sm_100a
 }
 
-// A TCGen05 is one form of tcgen05.mma with one instruction descriptor, of the
-// kinds f16, tf32 and f8f6f4. D, A and B have a part in each CTA of a pair: the
-// even CTA has the first half of A's rows and D's, and of B's columns; it is CTA
-// 0 here. Each reads all of B (ISA 9.7.18.10, CuTe's traits of the 2x1SM atoms).
+// A TCGen05 is one form of tcgen05.mma with one instruction descriptor. D, A and
+// B have a part in each CTA of a pair: the even CTA has the first half of A's rows
+// and D's, and of B's columns; it is CTA 0 here. Each reads all of B (ISA
+// 9.7.18.10, CuTe's traits of the 2x1SM atoms).
 //
 // A TCGen05 is immutable, and may be used by many goroutines.
 type TCGen05 struct {
@@ -36,21 +38,34 @@ type TCGen05 struct {
 	NegA, NegB     bool
 	TransA, TransB bool // M-major, N-major
 
-	rule *Rule
-	turn *Rule   // with A and B exchanged
-	a, b operand // in shared memory, of one CTA
+	// Of a kind with block scales: the factors' format, how many a row of A and a
+	// column of B have, and which byte of a cell of tensor memory is their first.
+	Scale    ScaleFormat
+	Factors  int
+	SFA, SFB int
+
+	rule   *Rule
+	turn   *Rule // with A and B exchanged
+	scaled *ScaledRule
+	a, b   operand // in shared memory, of one CTA
 }
 
-// tcgen05Kinds has D's types and those of A and B by their codes (ISA 9.7.18.4.2).
+// tcgen05Kinds has D's types and those of A and B by their codes, and K of a dense
+// A (ISA 9.7.18.4.2).
 var tcgen05Kinds = map[string]struct {
 	d, ab map[uint32]Format
 	k     int
 }{
-	"f16":  {map[uint32]Format{0: F16, 1: F32}, map[uint32]Format{0: F16, 1: BF16}, 16},
-	"tf32": {map[uint32]Format{1: F32}, map[uint32]Format{2: TF32}, 8},
-	"f8f6f4": {map[uint32]Format{0: F16, 1: F32},
-		map[uint32]Format{0: E4M3, 1: E5M2, 3: E2M3, 4: E3M2, 5: E2M1}, 32},
+	"f16":      {map[uint32]Format{0: F16, 1: F32}, map[uint32]Format{0: F16, 1: BF16}, 16},
+	"tf32":     {map[uint32]Format{1: F32}, map[uint32]Format{2: TF32}, 8},
+	"f8f6f4":   {map[uint32]Format{0: F16, 1: F32}, narrowCodes, 32},
+	"i8":       {map[uint32]Format{2: S32}, map[uint32]Format{0: U8, 1: S8}, 32},
+	"mxf8f6f4": {nil, narrowCodes, 32},
+	"mxf4":     {nil, map[uint32]Format{1: E2M1}, 64},
+	"mxf4nvf4": {nil, map[uint32]Format{1: E2M1}, 64},
 }
+
+var narrowCodes = map[uint32]Format{0: E4M3, 1: E5M2, 3: E2M3, 4: E3M2, 5: E2M1}
 
 // NewTCGen05 returns a form, or an error that says why the ISA has none, or wraps
 // ErrNotModelled.
@@ -59,12 +74,25 @@ func NewTCGen05(f TCGen05Form) (*TCGen05, error) {
 	if err := t.checkForm(); err != nil {
 		return nil, err
 	}
-	if err := t.decode(); err != nil {
+	decode := t.decode
+	if t.blockScaled() {
+		decode = t.decodeScaled
+	}
+	if err := decode(); err != nil {
 		return nil, err
 	}
-	t.rule, t.turn = TCGen05Rule(t.D, t.A, t.B), TCGen05Rule(t.D, t.B, t.A)
-	t.a = tcgen05Operand(t.A, t.Rows(), t.TransA)
-	t.b = tcgen05Operand(t.B, t.N/t.CTAs, t.TransB)
+	switch {
+	case t.blockScaled():
+		t.scaled = ScaledRuleFor(t.A, t.B, t.packed(), t.Scale, t.stored()/t.Factors)
+		t.rule, t.turn = t.scaled.rule, ScaledRuleFor(t.B, t.A, t.packed(), t.Scale, t.stored()/t.Factors).rule
+	case t.Kind == "i8":
+		saturate := t.Desc>>3&1 != 0
+		t.rule, t.turn = IntRule(t.A, t.B, saturate), IntRule(t.B, t.A, saturate)
+	default:
+		t.rule, t.turn = TCGen05Rule(t.D, t.A, t.B), TCGen05Rule(t.D, t.B, t.A)
+	}
+	t.a = t.operand(t.A, t.Rows(), t.TransA, t.stored())
+	t.b = t.operand(t.B, t.N/t.CTAs, t.TransB, t.K)
 	return t, nil
 }
 
@@ -77,15 +105,38 @@ func TCGen05Rule(acc, a, b Format) *Rule {
 	return r
 }
 
-// tcgen05Operand is a matrix in shared memory: 256 bits of K a row, where an
-// element of 4 or 6 bits counts as 8, for 16 of them are followed by padding (ISA
-// 9.7.18.10.4).
-func tcgen05Operand(f Format, rows int, mn bool) operand {
-	o := operand{rows: rows, width: 32, mn: mn, elem: widthOf[f] / 8}
-	switch f {
-	case E2M3, E3M2:
+// packed reports whether two elements of 4 bits share a byte.
+func (f *TCGen05Form) packed() bool { return f.Kind == "mxf4" || f.Kind == "mxf4nvf4" }
+
+// blockScaled reports whether blocks of A and B have factors.
+func (f *TCGen05Form) blockScaled() bool { return f.Kind == "mxf8f6f4" || f.packed() }
+
+// stored is how many elements a row of A has in memory: half of K where A is sparse.
+func (t *TCGen05) stored() int {
+	if t.Sparse {
+		return t.K / 2
+	}
+	return t.K
+}
+
+// bits is the bits of an element of a format in memory, with its padding.
+func (f *TCGen05Form) bits(x Format) int {
+	if f.packed() {
+		return 4
+	}
+	return widthOf[x]
+}
+
+// operand is a matrix in shared memory. An element of 4 or 6 bits counts as 8, for
+// 16 of them are followed by padding, but for the kinds of 4 bits alone, which have
+// none (ISA 9.7.18.10.4).
+func (t *TCGen05) operand(f Format, rows int, mn bool, k int) operand {
+	o := operand{rows: rows, width: k * t.bits(f) / 8, mn: mn, elem: widthOf[f] / 8}
+	switch {
+	case t.packed():
+	case f == E2M3 || f == E3M2:
 		o.pad = 4
-	case E2M1:
+	case f == E2M1:
 		o.pad = 8
 	}
 	return o
@@ -93,11 +144,9 @@ func tcgen05Operand(f Format, rows int, mn bool) operand {
 
 func (f *TCGen05Form) checkForm() error {
 	_, known := tcgen05Kinds[f.Kind]
-	switch f.Kind {
-	case "i8", "ti16", "mxf8f6f4", "mxf4", "mxf4nvf4":
-		return fmt.Errorf("tcgen05.mma of kind %s is %w", f.Kind, ErrNotModelled)
-	}
 	switch {
+	case f.Kind == "ti16":
+		return fmt.Errorf("tcgen05.mma of kind %s is %w", f.Kind, ErrNotModelled)
 	case !known:
 		return fmt.Errorf("tcgen05.mma has no kind %q (ISA 9.7.18.10.10.1)", f.Kind)
 	case f.WS:
@@ -106,8 +155,8 @@ func (f *TCGen05Form) checkForm() error {
 		return fmt.Errorf("tcgen05.mma.sp is %w", ErrNotModelled)
 	case f.CTAs != 1 && f.CTAs != 2:
 		return fmt.Errorf("tcgen05.mma has no .cta_group::%d, only 1 and 2 (ISA 9.7.18.10.10.1)", f.CTAs)
-	case f.ScaleD >= 0 && f.Kind == "f8f6f4":
-		return fmt.Errorf("tcgen05.mma of kind f8f6f4 has no scale-input-d, only f16 and tf32 have (ISA 9.7.18.10.10.1)")
+	case f.ScaleD >= 0 && f.Kind != "f16" && f.Kind != "tf32":
+		return fmt.Errorf("tcgen05.mma of kind %s has no scale-input-d, only f16 and tf32 have (ISA 9.7.18.10.10.1)", f.Kind)
 	case f.ScaleD > 15:
 		return fmt.Errorf("scale-input-d is %d, where 0 to 15 are allowed (ISA 9.7.18.10.10.1)", f.ScaleD)
 	}
@@ -135,7 +184,6 @@ func (t *TCGen05) decode() error {
 	}{
 		{"sparsity selector", "0-1", d & 3, "a dense A has none: it must be 0"},
 		{"sparsity", "2", d >> 2 & 1, "tcgen05.mma without .sp wants 0, dense"},
-		{"saturate", "3", d >> 3 & 1, "only kind i8 saturates: it must be 0"},
 		{"reserved value", "6", d >> 6 & 1, "it must be 0"},
 		{"reserved value", "23", d >> 23 & 1, "it must be 0"},
 		{"K dimension", "29", d >> 29 & 1, "only sm_107 has another K: it must be 0"},
@@ -144,6 +192,12 @@ func (t *TCGen05) decode() error {
 		if z.value != 0 {
 			return t.bad(table, z.field, z.bits, z.value, "%s", z.why)
 		}
+	}
+	if t.Kind != "i8" && d>>3&1 != 0 {
+		return t.bad(table, "saturate", "3", 1, "only kind i8 saturates: it must be 0")
+	}
+	if t.Kind == "i8" && d>>13&3 != 0 {
+		return t.bad("9.7.18.10.1", "negate A and B", "13-14", d>>13&3, "kind i8 negates nothing: they must be 0")
 	}
 	var ok bool
 	if t.D, ok = kind.d[d>>4&3]; !ok {
@@ -166,25 +220,46 @@ func (t *TCGen05) decode() error {
 
 // checkShape says which M and N go with a kind and its types (ISA 9.7.18.2.1).
 func (t *TCGen05) checkShape() error {
-	n, m := t.Desc>>17&63, t.Desc>>24&31
-	low, high, step := 64, 128, 8
+	m := t.Desc >> 24 & 31
+	low, high := 64, 128
 	if t.CTAs == 2 {
-		low, high, step = 128, 256, 16
+		low, high = 128, 256
 	}
-	switch {
-	case t.M != low && t.M != high:
+	if t.M != low && t.M != high {
 		return t.bad("9.7.18.2.1", "M/16", "24-28", m, ".cta_group::%d has M of %d and %d, that is %d and %d", t.CTAs, low, high, low/16, high/16)
+	}
+	if err := t.checkN(); err != nil {
+		return err
+	}
+	return t.checkPlace()
+}
+
+// checkN says which N go with a kind.
+func (t *TCGen05) checkN() error {
+	n, step := t.Desc>>17&63, 8*t.CTAs
+	switch {
+	case t.Kind == "i8" && t.CTAs == 1 && (t.N < 8 || t.N > 256 || t.N%8 != 0 || t.N > 32 && t.N%16 != 0):
+		return t.bad("9.7.18.2.1", "N/8", "17-22", n, "kind i8 with .cta_group::1 has N of 8, 16, 24, and from 32 to 256 in steps of 16, that is 1, 2, 3, and from 4 to 32 in steps of 2")
+	case t.Kind == "i8" && t.CTAs == 2 && (t.N < 32 || t.N > 256 || t.N%32 != 0):
+		return t.bad("9.7.18.2.1", "N/8", "17-22", n, "kind i8 with .cta_group::2 has N from 32 to 256 in steps of 32, that is from 4 to 32 in steps of 4")
 	case t.N < step || t.N > 256 || t.N%step != 0:
 		return t.bad("9.7.18.2.1", "N/8", "17-22", n, ".cta_group::%d has N from %d to 256 in steps of %d, that is from %d to 32 in steps of %d", t.CTAs, step, step, step/8, step/8)
-	case t.TransB && t.Kind == "f8f6f4" && t.N%(2*step) != 0:
-		return t.bad("9.7.18.10.1", "N/8", "17-22", n, "a transposed B of kind f8f6f4 with .cta_group::%d has N in steps of %d, that is of %d", t.CTAs, 2*step, step/4)
+	case t.TransB && widthOf[t.B] == 8 && t.N%(2*step) != 0:
+		return t.bad("9.7.18.10.1", "N/8", "17-22", n, "a transposed B of kind %s with .cta_group::%d has N in steps of %d, that is of %d", t.Kind, t.CTAs, 2*step, step/4)
+	}
+	return nil
+}
+
+// checkPlace says which A may lie in tensor memory.
+func (t *TCGen05) checkPlace() error {
+	switch {
 	case t.AShift && t.M < 128:
-		return t.bad("9.7.18.10.10.1", "M/16", "24-28", m, ".ashift is allowed with M of 128 and 256 alone, that is 8 and 16")
+		return t.bad("9.7.18.10.10.1", "M/16", "24-28", t.Desc>>24&31, ".ashift is allowed with M of 128 and 256 alone, that is 8 and 16")
 	case t.AShift && t.Layout() == 'B':
 		return fmt.Errorf("tcgen05.mma with .ashift under layout B, which has each row of A in two lanes, is %w", ErrNotModelled)
 	case t.ATensor && t.TransA:
 		return t.bad("9.7.18.10.2", "transpose A", "15", 1, "a matrix A in tensor memory is K-major: it must be 0")
-	case t.ATensor && (t.A == E2M3 || t.A == E3M2 || t.A == E2M1):
+	case t.ATensor && t.A >= E2M3 && !t.packed():
 		return fmt.Errorf("tcgen05.mma with %s in tensor memory, whose place in a byte is in a figure of the ISA only (9.7.18.10.4.3), is %w", strings.ToUpper(t.A.String()), ErrNotModelled)
 	}
 	return nil

@@ -9,12 +9,14 @@ import (
 // A TCGen05Call is one execution of a tcgen05.mma. Its functions copy bytes of
 // the memories of the CTA that has the first half of D's rows (0) or the second
 // (1): from a shared window the ranges of SpansA and SpansB, from tensor memory
-// those of SpansTA and SpansD, to it those of SpansD. All is read before anything
+// those of SpansTA, SpansSFA, SpansSFB and SpansD, to it those of SpansD. All is read before anything
 // is written.
 type TCGen05Call struct {
 	D      uint32   // address in tensor memory, the same in both CTAs
 	A      uint64   // descriptor, or address in tensor memory
 	B      uint64   // descriptor
+	SFA    uint32   // address of A's factors in tensor memory
+	SFB    uint32   // of B's
 	Input  bool     // enable-input-d; C is +0 otherwise
 	NoLane []uint32 // disable-output-lane, or nil
 
@@ -27,14 +29,17 @@ type TCGen05Call struct {
 // the columns of B times the rows of A, for so its elements come in the order of
 // tensor memory: column by column, lane by lane.
 type tcScratch struct {
-	raw  [256*32 + 16]byte // shared memory, span after span
-	a    [2][128 * 32]byte // rows of A, by part where they may differ
-	b    [2][256 * 32]byte // columns of B, by CTA
-	pa   [2]Panel          // decoded
-	pb   [2]Panel
-	cell [2][256 * columnBytes]byte // D's columns, by CTA
-	d    [256 * TensorLanes]uint32  // C and D of one part
-	odd  []scaled
+	raw    [256*32 + 16]byte // shared memory, span after span
+	a      [2][128 * 32]byte // rows of A, by part where they may differ
+	b      [2][256 * 32]byte // columns of B, by CTA
+	pa     [2]Panel          // decoded
+	pb     [2]Panel
+	cell   [2][256 * columnBytes]byte // D's columns, by CTA
+	d, was [256 * TensorLanes]uint32  // C and D of one part, and C
+	odd    []scaled
+
+	sfa, sfb [8 * columnBytes]byte // cells of the factors
+	num      [2][256 * 64]int8     // e2m1 in halves: rows of A and columns of B of one part
 }
 
 var tcScratches = sync.Pool{New: func() any { return new(tcScratch) }}
@@ -53,6 +58,7 @@ func (t *TCGen05) Compute(x *TCGen05Call) {
 			}
 		}
 		copies := t.readA(s, x, cta)
+		t.readScales(s, x, cta)
 		for i, p := range t.parts(x.D) {
 			t.part(s, x, cta, &p, i, min(i, copies-1))
 		}
@@ -73,7 +79,11 @@ func (s *tcScratch) cells(taddr uint32, cta int, p Span) []byte {
 func (t *TCGen05) readB(s *tcScratch, x *TCGen05Call, cta int) {
 	rows := s.b[cta][:t.b.rows*t.b.width]
 	s.matrix(rows, TensorDescriptor(x.B).canonical(), &t.b, func(addr uint32, b []byte) { x.ReadShared(cta, addr, b) })
-	panel(&s.pb[cta], rows, t.B, t.NegB, func(p *Panel) { p.ResetA(t.turn, t.K) })
+	if t.packed() {
+		flip(rows, E2M1, t.NegB, true)
+		return
+	}
+	panel(&s.pb[cta], rows, t.b.width, t.B, t.NegB, func(p *Panel) { p.ResetA(t.turn, t.K) })
 }
 
 // readA makes the panels of A, and returns how many: two where the two halves of
@@ -90,7 +100,11 @@ func (t *TCGen05) readA(s *tcScratch, x *TCGen05Call, cta int) (copies int) {
 		s.matrix(s.a[0][:size], TensorDescriptor(x.A).canonical(), &t.a, func(addr uint32, b []byte) { x.ReadShared(cta, addr, b) })
 	}
 	for i := range copies {
-		panel(&s.pa[i], s.a[i][:size], t.A, t.NegA, func(p *Panel) { p.ResetB(t.turn, t.K) })
+		if t.packed() {
+			flip(s.a[i][:size], E2M1, t.NegA, true)
+			continue
+		}
+		panel(&s.pa[i], s.a[i][:size], t.a.width, t.A, t.NegA, func(p *Panel) { p.ResetB(t.turn, t.K) })
 	}
 	return copies
 }
@@ -127,27 +141,37 @@ func (s *tcScratch) matrix(dst []byte, c canonical, o *operand, read func(addr u
 	l.gather(dst, s.raw[:], o)
 }
 
-// panel decodes rows of 32 bytes, whose signs it flips first if neg.
-func panel(p *Panel, rows []byte, f Format, neg bool, reset func(*Panel)) {
-	if neg {
-		at, sign := widthOf[f]/8, byte(0x80)
-		if f >= E2M3 {
-			sign = 1 << (layouts[f].exp + layouts[f].frac)
-		}
-		for i := at - 1; i < len(rows); i += at {
-			rows[i] ^= sign
-		}
+// flip changes the signs of a matrix if neg.
+func flip(rows []byte, f Format, neg, packed bool) {
+	if !neg {
+		return
 	}
+	at, sign := widthOf[f]/8, byte(0x80)
+	if f >= E2M3 {
+		sign = 1 << (layouts[f].exp + layouts[f].frac)
+	}
+	if packed {
+		sign |= sign << 4
+	}
+	for i := at - 1; i < len(rows); i += at {
+		rows[i] ^= sign
+	}
+}
+
+// panel decodes rows of some bytes, whose signs it flips first if neg.
+func panel(p *Panel, rows []byte, width int, f Format, neg bool, reset func(*Panel)) {
+	flip(rows, f, neg, false)
 	reset(p)
-	for ; len(rows) > 0; rows = rows[32:] {
-		p.AddBytes(rows[:32])
+	for ; len(rows) > 0; rows = rows[width:] {
+		p.AddBytes(rows[:width])
 	}
 }
 
 // part computes one part of D in one CTA, from a half of B and a copy of A.
 func (t *TCGen05) part(s *tcScratch, x *TCGen05Call, cta int, p *part, half, copied int) {
 	a, b := &s.pa[copied], &s.pb[half]
-	d := s.d[:a.Rows()*b.Rows()]
+	rows := t.Rows()
+	d := s.d[:rows*t.N/t.CTAs]
 	cells := s.cell[cta][p.column*columnBytes:]
 	s.odd = s.odd[:0]
 	if x.Input {
@@ -163,9 +187,16 @@ func (t *TCGen05) part(s *tcScratch, x *TCGen05Call, cta int, p *part, half, cop
 	} else {
 		clear(d)
 	}
-	t.turn.Tile(d, b, a)
-	for _, c := range s.odd {
-		d[c.at] = t.scaledDot(&c, s.a[copied][c.at%a.Rows()*32:][:32], s.b[half][c.at/a.Rows()*32:][:32])
+	switch {
+	case t.packed():
+		t.packedTile(s, d, half, copied)
+	case t.blockScaled():
+		t.scaledTile(s, d, half, copied)
+	default:
+		t.turn.Tile(d, b, a)
+		for _, c := range s.odd {
+			d[c.at] = t.scaledDot(&c, s.a[copied][c.at%rows*32:][:32], s.b[half][c.at/rows*32:][:32])
+		}
 	}
 	store(cells, d, p.lanes)
 }

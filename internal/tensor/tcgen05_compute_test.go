@@ -63,6 +63,10 @@ func draw(s source, f Format, rows, k int) [][]uint32 {
 	for i := range m {
 		m[i] = make([]uint32, k)
 		for j := range m[i] {
+			if f == S8 || f == U8 || f == S32 {
+				m[i][j] = uint32(s.Uint64() & (1<<widthOf[f] - 1))
+				continue
+			}
 			m[i][j] = blend.draw(s, f)
 		}
 	}
@@ -83,6 +87,7 @@ func newTCCase(t *testing.T, s source, form TCGen05Form) *tcCase {
 	rows := g.Rows()
 	c.a0 = drawSmem(s, g.A, g.TransA, rows, g.K, 1024+s.to(20000))
 	c.b0 = drawSmem(s, g.B, g.TransB, g.N/g.CTAs, g.K, 120000+s.to(20000))
+	c.a0.packed, c.b0.packed = g.packed(), g.packed()
 	lane := 0
 	if g.Layout() == 'F' {
 		lane = 16 * s.to(2)
@@ -142,7 +147,7 @@ func (c *tcCase) fill() {
 				}
 				at := c.tensor[m/rows][TensorOffset(lane0+lane+again, column0+column):]
 				word := uint64(binary.LittleEndian.Uint32(at))
-				mask := uint64(1)<<widthOf[g.A] - 1
+				mask := uint64(1)<<g.bits(g.A) - 1
 				binary.LittleEndian.PutUint32(at, uint32(word&^(mask<<bit)|uint64(x)&mask<<bit))
 			}
 		}

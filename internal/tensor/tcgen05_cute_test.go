@@ -170,6 +170,7 @@ type smem struct {
 	start     int
 	lbo, sbo  int
 	canonical cute
+	packed    bool // two elements of 4 bits a byte
 }
 
 func newSmem(l smemLayout, mn bool, f Format, start, lbo, sbo int) *smem {
@@ -194,6 +195,10 @@ func (s *smem) desc() uint64 {
 
 // bit is where an element (row of M or N, k) begins, in bits of the window.
 func (s *smem) bit(row, k int) int {
+	if s.packed {
+		at := s.start + s.canonical.at(row, k/2)
+		return swizzle(s.bits, s.base, s.shft, at)*8 + k%2*4
+	}
 	at := s.start + s.canonical.at(row, k)
 	at = swizzle(s.bits, s.base, s.shft, at)
 	if s.width < 8 { // sixteen follow each other, and then comes padding
@@ -221,8 +226,8 @@ func TestSmemLayouts(t *testing.T) {
 					continue // no such combination
 				}
 				const rows = 128
-				o := tcgen05Operand(f, rows, mn)
-				k := 32 / o.elem
+				k := 256 / widthOf[f]
+				o := new(TCGen05).operand(f, rows, mn, k)
 				lbo, sbo := 4096, 8192
 				switch {
 				case mn && l.code == 0:

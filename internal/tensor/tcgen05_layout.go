@@ -62,7 +62,7 @@ func (t *TCGen05) CellD(m, n int) (cta, lane, column int) {
 // copy 64 lanes below.
 func (t *TCGen05) CellTA(m, k int) (cta, lane, column, bit int) {
 	cta, lane, _ = t.CellD(m, 0)
-	at := k * widthOf[t.A]
+	at := k * t.bits(t.A)
 	return cta, lane, at / 32, at % 32
 }
 

@@ -1,0 +1,175 @@
+package tensor
+
+import (
+	"math"
+)
+
+// readScales reads the cells of the factors of one CTA.
+func (t *TCGen05) readScales(s *tcScratch, x *TCGen05Call, cta int) {
+	if t.Factors == 0 {
+		return
+	}
+	t.readCells(s.sfa[:], x, cta, t.scaleAddress(x.SFA), t.SpansSFA(x.SFA))
+	t.readCells(s.sfb[:], x, cta, t.scaleAddress(x.SFB), t.SpansSFB(x.SFB))
+}
+
+// readCells reads spans of tensor memory to where they lie from the first column on.
+func (t *TCGen05) readCells(cells []byte, x *TCGen05Call, cta int, taddr uint32, spans []Span) {
+	_, column := TensorCell(taddr)
+	for _, p := range spans {
+		x.ReadTensor(cta, p.Addr, cells[p.Addr-TensorOffset(0, column):][:p.Len])
+	}
+}
+
+// factorsA are the codes of the factors of a row of A of the CTA.
+func (t *TCGen05) factorsA(s *tcScratch, row int) []byte {
+	_, lane, column, b := t.CellSFA(row, 0)
+	return s.sfa[TensorOffset(lane, column)+uint32(b):][:t.Factors]
+}
+
+// factorsB are the codes of the factors of a column of a half of B.
+func (t *TCGen05) factorsB(s *tcScratch, half, n int) []byte {
+	lane, column, b := t.CellSFB(half*t.N/t.CTAs+n, 0)
+	return s.sfb[TensorOffset(lane, column)+uint32(b):][:t.Factors]
+}
+
+// scaledTile is Tile with a factor for each row and column, for operands of 8 bits.
+// Powers of two are taken out of C before, and are put into D after: that changes
+// no bit where all of them are normal numbers. The other elements are computed one
+// by one.
+func (t *TCGen05) scaledTile(s *tcScratch, d []uint32, half, copied int) {
+	rows, table := t.Rows(), &factors[t.Scale]
+	was := s.was[:len(d)]
+	copy(was, d)
+	for i, c := range d {
+		e := table[t.factorsA(s, i%rows)[0]].exp + table[t.factorsB(s, half, i/rows)[0]].exp
+		d[i], _ = shifted(c, -e)
+	}
+	t.turn.Tile(d, &s.pb[half], &s.pa[copied])
+	var x, y Vector
+	for i, c := range was {
+		sa, sb := t.factorsA(s, i%rows), t.factorsB(s, half, i/rows)
+		e := table[sa[0]].exp + table[sb[0]].exp
+		_, fine := shifted(c, -e)
+		r, also := shifted(d[i], e)
+		if d[i] == 0 && c&^(1<<31) != 0 { // C may have been below the smallest number
+			also = false
+		}
+		if !fine || !also {
+			t.vectors(&x, &y, s, i%rows, half, i/rows, copied)
+			r = t.scaled.Dot(c, &x, &y, sa, sb)
+		}
+		d[i] = r
+	}
+}
+
+// shifted is x·2^e, of a zero and of a normal number that becomes one; else 0 and
+// false.
+func shifted(x uint32, e int32) (uint32, bool) {
+	old := int32(x >> 23 & 0xff)
+	switch n := old + e; {
+	case x&^(1<<31) == 0 && e < special/2:
+		return 0, true
+	case old == 0 || old == 0xff || n <= 0 || n >= 0xff:
+		return 0, false
+	}
+	return x + uint32(e)<<23, true
+}
+
+// vectors decodes a row of A and the elements of a column of B that it meets.
+func (t *TCGen05) vectors(x, y *Vector, s *tcScratch, row, half, col, copied int) {
+	x.reset()
+	y.reset()
+	a, b := s.a[copied][row*t.a.width:][:t.a.width], s.b[half][col*t.b.width:][:t.b.width]
+	if t.packed() {
+		for i := range t.K {
+			t.rule.AppendA(x, nibbleAt(a, i))
+			t.rule.AppendB(y, nibbleAt(b, i))
+		}
+		return
+	}
+	n := widthOf[t.A] / 8
+	for i := range t.K {
+		t.rule.AppendA(x, elementAt(a[i*n:], n))
+		t.rule.AppendB(y, elementAt(b[i*n:], n))
+	}
+}
+
+// nibbleAt is an element of 4 bits.
+func nibbleAt(b []byte, i int) uint32 { return uint32(b[i/2]) >> (i % 2 * 4) & 15 }
+
+// halvesOf has e2m1 in halves.
+var halvesOf = func() (t [16]int8) {
+	for b := range t {
+		t[b] = int8(2 * E2M1.Value(uint32(b)))
+	}
+	return t
+}()
+
+// unpackHalves makes numbers of rows of e2m1.
+func unpackHalves(to []int8, rows []byte) {
+	for i, b := range rows {
+		to[2*i], to[2*i+1] = halvesOf[b&15], halvesOf[b>>4]
+	}
+}
+
+// packedTile is Tile for operands of 4 bits: integers all the way, for a sum of 16
+// products is a multiple of a quarter, and factors have four bits.
+func (t *TCGen05) packedTile(s *tcScratch, d []uint32, half, copied int) {
+	rows, k := t.Rows(), t.K
+	a, b := s.num[0][:rows*k], s.num[1][:len(d)/rows*k]
+	unpackHalves(a, s.a[copied][:rows*t.a.width])
+	unpackHalves(b, s.b[half][:len(d)/rows*t.b.width])
+	var fa, fb [16]factor
+	table := &factors[t.Scale]
+	for n := range len(d) / rows {
+		for i, code := range t.factorsB(s, half, n) {
+			fb[i] = table[code]
+		}
+		for m := range rows {
+			for i, code := range t.factorsA(s, m) {
+				fa[i] = table[code]
+			}
+			c := &d[n*rows+m]
+			*c = t.packedDot(*c, a[m*k:][:k], b[n*k:][:k], &fa, &fb)
+		}
+	}
+}
+
+// packedDot is [ScaledRule.Dot] of e2m1 in halves.
+func (t *TCGen05) packedDot(c uint32, a, b []int8, fa, fb *[16]factor) uint32 {
+	var sums [16]int64
+	var exps [16]int32
+	groups, block := len(a)/scaledGroup, len(a)/scaledGroup/t.Factors
+	cv, top := decode32(c)
+	for g := range groups {
+		x, y := (*[scaledGroup]int8)(a[g*scaledGroup:]), (*[scaledGroup]int8)(b[g*scaledGroup:])
+		sum := int32(0)
+		for i := range x {
+			sum += int32(x[i]) * int32(y[i])
+		}
+		f, h := &fa[g/block], &fb[g/block]
+		sums[g], exps[g] = int64(sum)*int64(f.sig*h.sig), f.exp+h.exp
+		switch {
+		case f.exp == special || h.exp == special:
+			return canonicalNaN
+		case exps[g] > nothing/2:
+			top = max(top, exps[g])
+		}
+	}
+	if uint32(top-nothing/2) > special/2-nothing/2 {
+		return t.rule.unusual(cv, nil, nil)
+	}
+	keep := t.rule.bits
+	q := int64(cv * power(keep-top))
+	for g, s := range sums[:groups] {
+		// The sum is in units of 2^(exps-8): two quarters of products, 64 of factors.
+		switch shift := keep - 8 - (top - exps[g]); {
+		case shift >= 0:
+			q += s << shift
+		case shift > -63:
+			q += s / (1 << -shift)
+		}
+	}
+	return t.rule.round(math.Ldexp(float64(q), int(top-keep)))
+}
