@@ -94,7 +94,7 @@ BASIS says what the row rests on:
             tcgen05.mma there are no published vectors of a card
   assumed   no model covers it; its neighbours do
 
-Of tcgen05.mma these are assumed besides: that a pair of CTAs adds as one CTA does, and
+Of tcgen05.mma these are assumed besides: that a pair of CTAs, and .ws, add as one CTA does, and
 that scale-input-d multiplies C before it is aligned.
 
 `

@@ -19,7 +19,7 @@ import (
 // the instruction table name opcodes; all other files ask the effect of an instruction.
 var decoderFiles = []string{
 	"alu.go", "alu_carry.go", "alu_cvt.go", "alu_cvt_small.go", "alu_float.go", "alu_int.go", "alu_logic.go", "alu_mov.go", "alu_packed.go", "alu_pred.go",
-	"alu_rows.go", "alu_special.go", "alu_video.go", "async.go", "atom.go", "barrier.go", "bulk.go", "call.go", "collective.go",
+	"alu_rows.go", "alu_special.go", "alu_video.go", "async.go", "atom.go", "barrier.go", "bulk.go", "call.go", "collective.go", "collector.go",
 	"control.go", "decode.go", "fence.go", "layout.go", "matrix.go", "matrix_memory.go", "mbar.go", "memory.go", "modifiers.go",
 	"launchcontrol.go", "operands.go", "tcgen05.go", "tcgen05_commit.go", "tcgen05_mma.go", "tcgen05_reduce.go", "tcgen05_shift.go", "tensorcopy.go", "tensormap.go", "tensormem.go", "wgmma.go",
 }

@@ -23,6 +23,8 @@ type multiplication struct {
 	reads     []Span    // the operation's
 	parts     []mmaPart // of reads
 	collector CollectorUsage
+	buffer    CollectorBuffer
+	zero      tensor.ZeroColumns // of .ws
 }
 
 // An mmaPart says which matrix a range of memory belongs to.
@@ -46,7 +48,7 @@ func (p mmaPart) operand() bool { return p <= partB }
 // compute computes D, in the order of the operation's Writes, from what its Reads hold.
 func (p *multiplication) compute(in, out []byte) {
 	n, shared, tensors := 0, p.fetcher(in, SharedMemory), p.fetcher(in, TensorMemory)
-	call := tensor.TCGen05Call{D: p.d, A: p.da, B: p.db, SFA: p.sfa, SFB: p.sfb, Input: p.enable, NoLane: p.disable, ReadShared: shared, ReadTensor: tensors,
+	call := tensor.TCGen05Call{D: p.d, A: p.da, B: p.db, SFA: p.sfa, SFB: p.sfb, Zero: p.zero, Input: p.enable, NoLane: p.disable, ReadShared: shared, ReadTensor: tensors,
 		WriteTensor: func(_ int, _ uint32, b []byte) { n += copy(out[n:], b) }}
 	if p.form.ATensor {
 		call.A = uint64(p.a)
@@ -78,7 +80,7 @@ func (p *multiplication) fetcher(in []byte, kind MemoryKind) func(cta int, addr 
 // same way.
 func (p *multiplication) sameAccumulator(q *multiplication) bool {
 	f, g := p.form, q.form
-	return p.d == q.d && slices.Equal(p.ctas, q.ctas) && f.Kind == g.Kind && f.M == g.M && f.N == g.N && f.K == g.K
+	return p.d == q.d && slices.Equal(p.ctas, q.ctas) && f.Kind == g.Kind && f.M == g.M && f.N == g.N && f.K == g.K && f.WS == g.WS
 }
 
 // formOf returns the form that an instruction descriptor makes of the instruction.
@@ -113,7 +115,10 @@ func (x *ctx) multiplyTensors(mi *mmaInfo, l int) bool {
 		}
 		return false
 	}
-	p := &multiplication{form: form, d: mi.d.of(x, l), db: x.a64(mi.b)[l], enable: x.p[mi.enable]>>l&1 != 0, collector: mi.collector}
+	p := &multiplication{form: form, d: mi.d.of(x, l), db: x.a64(mi.b)[l], enable: x.p[mi.enable]>>l&1 != 0, collector: mi.collector, buffer: mi.buffer}
+	if mi.zero >= 0 {
+		p.zero = tensor.ZeroColumns(x.a64(mi.zero)[l])
+	}
 	if form.Factors > 0 {
 		p.sfa, p.sfb = mi.sfa.of(x, l), mi.sfb.of(x, l)
 	}
@@ -154,7 +159,7 @@ func (x *ctx) multiplyTensors(mi *mmaInfo, l int) bool {
 // check says what the ISA forbids in the operands.
 func (p *multiplication) check() error {
 	f := p.form
-	for _, err := range [...]error{f.CheckD(p.d), f.CheckDisabled(p.disable), f.CheckA(p.da), f.CheckB(p.db), f.CheckSFA(p.sfa), f.CheckSFB(p.sfb)} {
+	for _, err := range [...]error{f.CheckD(p.d), f.CheckDisabled(p.disable), f.CheckA(p.da), f.CheckB(p.db), f.CheckZero(p.zero), f.CheckSFA(p.sfa), f.CheckSFB(p.sfb)} {
 		if err != nil {
 			return err
 		}
@@ -178,7 +183,7 @@ func (x *ctx) addOperands(op *Op, p *multiplication, t *cta, mask uint32) bool {
 		return false
 	}
 	p.mark(op, partA)
-	if !x.sharedSpans(op, t, mask, p.form.SpansB(p.db)) {
+	if !x.sharedSpans(op, t, mask, p.form.SpansB(p.db, p.zero)) {
 		return false
 	}
 	p.mark(op, partB)

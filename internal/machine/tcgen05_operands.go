@@ -19,9 +19,11 @@ type mmaInfo struct {
 	idesc    reg
 	disable  []reg
 	enable   reg
+	zero     reg // the zero-column mask descriptor of .ws; below 0: none
 	pair     bool
-	// collector is what it says of the collector buffer, which changes no result here.
+	// collector is what it says of a collector buffer, which changes no result here.
 	collector CollectorUsage
+	buffer    CollectorBuffer
 }
 
 // A tensorReg is an address in tensor memory: a register, and what is added to it.
@@ -44,7 +46,7 @@ func (d *decoder) tensorRegs(ops []ptx.Operand, to ...*tensorReg) error {
 }
 
 func (d *decoder) tensorMultiply(in *ptx.Inst) error {
-	mi := &mmaInfo{pair: d.ctaPair(), forms: map[uint32]*tensor.TCGen05{}}
+	mi := &mmaInfo{pair: d.ctaPair(), forms: map[uint32]*tensor.TCGen05{}, zero: -1}
 	mi.form.CTAs, mi.form.ScaleD = 1, -1
 	if mi.pair {
 		mi.form.CTAs = 2
@@ -82,6 +84,10 @@ func (d *decoder) tensorMultiply(in *ptx.Inst) error {
 	if mi.form.AShift {
 		d.assume(tensor.AShiftAssumes)
 	}
+	if mi.form.WS {
+		d.assume(tensor.WSAssumes)
+		mi.buffer = max(mi.buffer, 1) // "defaults to .collector::b0::discard"
+	}
 	d.emit(instr{class: visible, visit: visitTensorMultiply, x: mi})
 	return nil
 }
@@ -95,8 +101,10 @@ func (mi *mmaInfo) modifiers(mods []string) error {
 			mi.form.Kind = m[len("kind::"):]
 		case m == "block16", m == "block32", strings.HasPrefix(m, "scale_vec::"):
 			mi.form.Scales = m
-		case strings.HasPrefix(m, "collector::a::"):
-			mi.collector = collectorUsages[m]
+		case m == "ws":
+			mi.form.WS = true
+		case strings.HasPrefix(m, "collector::a::"), mi.form.WS && collectorBuffer(m) > 0:
+			mi.buffer, mi.collector = collectorBuffer(m), collectorUsages[m[strings.LastIndex(m, ":")+1:]]
 		case m == "ashift":
 			mi.form.AShift = true
 		default:
@@ -135,6 +143,10 @@ func (d *decoder) mmaTail(in *ptx.Inst, mi *mmaInfo, rest []ptx.Operand) error {
 	}
 	var err error
 	if mi.enable, err = d.predSrc(rest[0]); err != nil {
+		return err
+	}
+	if len(rest) == 2 && mi.form.WS {
+		mi.zero, err = d.src(rest[1], b64)
 		return err
 	}
 	if len(rest) == 2 {

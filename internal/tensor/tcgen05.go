@@ -149,8 +149,10 @@ func (f *TCGen05Form) checkForm() error {
 		return fmt.Errorf("tcgen05.mma of kind %s is %w", f.Kind, ErrNotModelled)
 	case !known:
 		return fmt.Errorf("tcgen05.mma has no kind %q (ISA 9.7.18.10.10.1)", f.Kind)
-	case f.WS:
-		return fmt.Errorf("tcgen05.mma.ws is %w", ErrNotModelled)
+	case f.WS && (f.CTAs != 1 || f.blockScaled()):
+		return fmt.Errorf("tcgen05.mma.ws has neither .cta_group::2 nor block scales (ISA 9.7.18.10.10.3)")
+	case f.WS && f.ScaleD >= 0:
+		return fmt.Errorf("tcgen05.mma.ws has no scale-input-d (ISA 9.7.18.10.10.3)")
 	case f.Sparse:
 		return fmt.Errorf("tcgen05.mma.sp is %w", ErrNotModelled)
 	case f.CTAs != 1 && f.CTAs != 2:
@@ -189,7 +191,7 @@ func (t *TCGen05) decode() error {
 		{"K dimension", "29", d >> 29 & 1, "only sm_107 has another K: it must be 0"},
 		{"maximum shift", "30-31", d >> 30, "only tcgen05.mma.ws shifts B: it must be 0"},
 	} {
-		if z.value != 0 {
+		if z.value != 0 && (!t.WS || z.field != "maximum shift") {
 			return t.bad(table, z.field, z.bits, z.value, "%s", z.why)
 		}
 	}
@@ -220,6 +222,12 @@ func (t *TCGen05) decode() error {
 
 // checkShape says which M and N go with a kind and its types (ISA 9.7.18.2.1).
 func (t *TCGen05) checkShape() error {
+	if t.WS {
+		if err := t.checkWS(); err != nil {
+			return err
+		}
+		return t.checkPlace()
+	}
 	m := t.Desc >> 24 & 31
 	low, high := 64, 128
 	if t.CTAs == 2 {
@@ -292,8 +300,9 @@ func (t *TCGen05) SpansA(desc uint64) []Span {
 }
 
 // SpansB is SpansA for B.
-func (t *TCGen05) SpansB(desc uint64) []Span {
-	return spansOf(TensorDescriptor(desc).canonical(), &t.b)
+func (t *TCGen05) SpansB(desc uint64, zero ZeroColumns) []Span {
+	o := t.shiftedB(zero)
+	return spansOf(TensorDescriptor(desc).canonical(), &o)
 }
 
 // CheckA says in one sentence why the ISA forbids a descriptor for A, or wraps

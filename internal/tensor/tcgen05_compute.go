@@ -12,13 +12,14 @@ import (
 // those of SpansTA, SpansSFA, SpansSFB and SpansD, to it those of SpansD. All is read before anything
 // is written.
 type TCGen05Call struct {
-	D      uint32   // address in tensor memory, the same in both CTAs
-	A      uint64   // descriptor, or address in tensor memory
-	B      uint64   // descriptor
-	SFA    uint32   // address of A's factors in tensor memory
-	SFB    uint32   // of B's
-	Input  bool     // enable-input-d; C is +0 otherwise
-	NoLane []uint32 // disable-output-lane, or nil
+	D      uint32      // address in tensor memory, the same in both CTAs
+	A      uint64      // descriptor, or address in tensor memory
+	B      uint64      // descriptor
+	SFA    uint32      // address of A's factors in tensor memory
+	SFB    uint32      // of B's
+	Zero   ZeroColumns // of .ws
+	Input  bool        // enable-input-d; C is +0 otherwise
+	NoLane []uint32    // disable-output-lane, or nil
 
 	ReadShared  func(cta int, addr uint32, b []byte)
 	ReadTensor  func(cta int, addr uint32, b []byte)
@@ -29,11 +30,11 @@ type TCGen05Call struct {
 // the columns of B times the rows of A, for so its elements come in the order of
 // tensor memory: column by column, lane by lane.
 type tcScratch struct {
-	raw    [256*32 + 16]byte // shared memory, span after span
-	a      [2][128 * 32]byte // rows of A, by part where they may differ
-	b      [2][256 * 32]byte // columns of B, by CTA
-	pa     [2]Panel          // decoded
-	pb     [2]Panel
+	raw    [288*32 + 16]byte // shared memory, span after span
+	a      [4][128 * 32]byte // rows of A, by part where they may differ
+	b      [2][288 * 32]byte // columns of B, by CTA
+	pa     [4]Panel          // decoded
+	pb     [4]Panel
 	cell   [2][256 * columnBytes]byte // D's columns, by CTA
 	d, was [256 * TensorLanes]uint32  // C and D of one part, and C
 	odd    []scaled
@@ -77,6 +78,10 @@ func (s *tcScratch) cells(taddr uint32, cta int, p Span) []byte {
 }
 
 func (t *TCGen05) readB(s *tcScratch, x *TCGen05Call, cta int) {
+	if t.WS {
+		t.readBWS(s, x)
+		return
+	}
 	rows := s.b[cta][:t.b.rows*t.b.width]
 	s.matrix(rows, TensorDescriptor(x.B).canonical(), &t.b, func(addr uint32, b []byte) { x.ReadShared(cta, addr, b) })
 	if t.packed() {
@@ -86,8 +91,8 @@ func (t *TCGen05) readB(s *tcScratch, x *TCGen05Call, cta int) {
 	panel(&s.pb[cta], rows, t.b.width, t.B, t.NegB, func(p *Panel) { p.ResetA(t.turn, t.K) })
 }
 
-// readA makes the panels of A, and returns how many: two where the two halves of
-// D's columns are computed from copies of their own.
+// readA makes the panels of A, and returns how many: several where the halves or
+// quarters of D's columns are computed from copies of their own.
 func (t *TCGen05) readA(s *tcScratch, x *TCGen05Call, cta int) (copies int) {
 	copies = 1
 	size := t.Rows() * t.a.width
@@ -117,7 +122,7 @@ func (t *TCGen05) readTA(s *tcScratch, x *TCGen05Call, cta int) (copies int) {
 		x.ReadTensor(cta, p.Addr, raw[p.Addr-TensorOffset(0, column):][:p.Len])
 	}
 	parts := t.parts(uint32(x.A))
-	if t.Layout() != 'B' {
+	if t.Layout() != 'B' && t.groups() == 1 {
 		parts = parts[:1]
 	}
 	for i, p := range parts {
@@ -171,7 +176,7 @@ func panel(p *Panel, rows []byte, width int, f Format, neg bool, reset func(*Pan
 func (t *TCGen05) part(s *tcScratch, x *TCGen05Call, cta int, p *part, half, copied int) {
 	a, b := &s.pa[copied], &s.pb[half]
 	rows := t.Rows()
-	d := s.d[:rows*t.N/t.CTAs]
+	d := s.d[:rows*t.N/(t.CTAs*t.groups())]
 	cells := s.cell[cta][p.column*columnBytes:]
 	s.odd = s.odd[:0]
 	if x.Input {

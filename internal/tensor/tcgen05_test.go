@@ -188,7 +188,7 @@ func TestWrongInstructionDescriptors(t *testing.T) {
 		{TCGen05Form{Kind: "ti16", Desc: 0}, "kind ti16", true},
 		{TCGen05Form{Kind: "i8", Desc: 0}, "no scale-input-d", false},
 		{TCGen05Form{Kind: "mxf4", Desc: 0}, "no scale-input-d", false},
-		{TCGen05Form{Kind: "f16", WS: true, Desc: idesc(F32, F16, F16, 128, 64)}, ".ws", true},
+		{TCGen05Form{Kind: "f16", WS: true, Desc: idesc(F32, F16, F16, 128, 64)}, "tcgen05.mma.ws has no scale-input-d", false},
 		{TCGen05Form{Kind: "f16", Sparse: true, Desc: idesc(F32, F16, F16, 128, 64) | 4}, ".sp", true},
 	} {
 		if c.form.CTAs == 0 {
