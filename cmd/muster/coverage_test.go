@@ -82,9 +82,9 @@ func testedKernels(t *testing.T) map[string]string {
 		}
 	}
 	glob("../../examples/*/*.ptx", func(name string, data []byte) { kernels[name] = string(data) })
-	glob("../../testdata/blackwell/*.ptx", func(name string, data []byte) {
+	glob("../../testdata/blackwell/*.ptx", func(name string, data []byte) { // claims, one behind the other
 		for i, text := range strings.Split(string(data), "\n---\n") {
-			kernels[fmt.Sprint(name, "/", i)] = text
+			kernels[fmt.Sprintf("%s:%d", name, i)] = text
 		}
 	})
 	archive := func(name string, data []byte) {

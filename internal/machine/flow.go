@@ -307,7 +307,9 @@ func (p *Program) Points() map[int32]bool { return p.flow.Points() }
 // Reaches returns the place of an instruction at which a value from the
 // origin may decide where control goes, which address is accessed or what a
 // synchronizing instruction does; -1 if there is none.
-func (p *Program) Reaches(from flow.Origin) int32 { return p.flow.Reaches(from) }
+func (p *Program) Reaches(from flow.Origin) int32 {
+	return p.orChecked(p.flow.Reaches(from), from)
+}
 
 // Fixed reports whether no value that is loaded decides which accesses a program makes.
 func (p *Program) Fixed() bool {
@@ -324,7 +326,7 @@ func (p *Program) OrderVaries() bool {
 // ReachesBut is Reaches for launches in which some loads give addresses that tcgen05.alloc
 // wrote, and nothing else.
 func (p *Program) ReachesBut(from flow.Origin, addresses map[int32]bool) int32 {
-	return p.flow.ReachesIf(from, nil, addresses)
+	return p.orChecked(p.flow.ReachesIf(from, nil, addresses), from)
 }
 
 // Reaches is Program.Reaches for this launch, whose parameters may decide that instructions
@@ -333,7 +335,7 @@ func (m *Machine) Reaches(from flow.Origin) int32 {
 	if pc := m.prog.Reaches(from); pc < 0 {
 		return pc
 	}
-	return m.prog.flow.ReachesIf(from, m.fixedGuards(), nil)
+	return m.prog.orChecked(m.prog.flow.ReachesIf(from, m.fixedGuards(), nil), from)
 }
 
 // fixedGuards returns whether the guards hold that the launch's parameters decide, by

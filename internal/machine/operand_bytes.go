@@ -100,5 +100,5 @@ func (op *Op) SameOperands(o *Op) bool {
 		return false
 	}
 	p, q := op.tcgen05.mma, o.tcgen05.mma
-	return p.da == q.da && p.db == q.db && p.a == q.a && p.sfa == q.sfa && p.sfb == q.sfb && p.form.Desc == q.form.Desc && slices.Equal(p.ctas, q.ctas)
+	return p.da == q.da && p.db == q.db && p.a == q.a && p.sfa == q.sfa && p.sfb == q.sfb && p.meta == q.meta && p.form.Desc == q.form.Desc && slices.Equal(p.ctas, q.ctas)
 }

@@ -31,8 +31,9 @@ type Program struct {
 	// arrival is .noComplete.
 	tokens, noComplete bool
 
-	allocates bool     // Allocates
-	columns   bool     // AllocatesColumns
+	allocates bool // Allocates
+	columns   bool // AllocatesColumns
+	besides   besides
 	assumes   []string // Assumes
 	cancels   bool     // Cancels
 	grids     bool     // it is for launches that run side by side

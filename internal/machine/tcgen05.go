@@ -193,6 +193,7 @@ func (d *decoder) tensorAccess(in *ptx.Inst, st bool) error {
 		}
 		ti.regs = append(ti.regs, r)
 	}
+	d.prog.besides.stores = d.prog.besides.stores || st
 	d.emit(instr{class: visible, visit: visitTensorAccess, ready: readyAligned, x: ti})
 	return nil
 }
@@ -435,7 +436,7 @@ func (t *tcgen05Op) hash(h *maphash.Hash) {
 	maphash.WriteComparable(h, t.base32)
 	if p := t.mma; p != nil {
 		maphash.WriteComparable(h, [2]uint64{p.da, p.db})
-		maphash.WriteComparable(h, [5]uint32{p.form.Desc, p.d, p.a, p.sfa, p.sfb})
+		maphash.WriteComparable(h, [6]uint32{p.form.Desc, p.d, p.a, p.sfa, p.sfb, p.meta})
 		maphash.WriteComparable(h, p.enable)
 	}
 	if t.copies != nil {
@@ -447,4 +448,11 @@ func (t *tcgen05Op) hash(h *maphash.Hash) {
 func (op *Op) Tensor() bool { return op.tcgen05 != nil }
 
 // Issued returns an operation as it was issued, without what it has read. It does not change.
-func (op *Op) Issued() *Op { return &Op{ID: op.ID, Kind: op.Kind, PC: op.PC, tcgen05: op.tcgen05} }
+func (op *Op) Issued() *Op {
+	return &Op{ID: op.ID, Kind: op.Kind, PC: op.PC, Writes: op.Writes, tcgen05: op.tcgen05}
+}
+
+// Overwrites reports whether an operation writes tensor memory that a multiplication reads.
+func (op *Op) Overwrites(m *Op) bool {
+	return m.tcgen05 != nil && m.tcgen05.mma != nil && overwrites(op.Writes, m.tcgen05.mma.reads)
+}

@@ -17,6 +17,7 @@ type multiplication struct {
 	d, a      uint32 // addresses in tensor memory
 	da, db    uint64 // descriptors
 	sfa, sfb  uint32 // addresses of factors
+	meta      uint32 // of metadata
 	enable    bool
 	disable   []uint32
 	ctas      []int32   // one, or the even and the odd one of a pair
@@ -36,10 +37,11 @@ const (
 	partD
 	partSFA // factors
 	partSFB
+	partMeta
 )
 
 func (p mmaPart) String() string {
-	return [...]string{partA: "A", partB: "B", partD: "D", partSFA: "the scale factors of A", partSFB: "the scale factors of B"}[p]
+	return [...]string{partA: "A", partB: "B", partD: "D", partSFA: "the scale factors of A", partSFB: "the scale factors of B", partMeta: "the metadata of A"}[p]
 }
 
 // operand reports whether a range is of A or B.
@@ -48,7 +50,7 @@ func (p mmaPart) operand() bool { return p <= partB }
 // compute computes D, in the order of the operation's Writes, from what its Reads hold.
 func (p *multiplication) compute(in, out []byte) {
 	n, shared, tensors := 0, p.fetcher(in, SharedMemory), p.fetcher(in, TensorMemory)
-	call := tensor.TCGen05Call{D: p.d, A: p.da, B: p.db, SFA: p.sfa, SFB: p.sfb, Zero: p.zero, Input: p.enable, NoLane: p.disable, ReadShared: shared, ReadTensor: tensors,
+	call := tensor.TCGen05Call{D: p.d, A: p.da, B: p.db, SFA: p.sfa, SFB: p.sfb, Meta: p.meta, Zero: p.zero, Input: p.enable, NoLane: p.disable, ReadShared: shared, ReadTensor: tensors,
 		WriteTensor: func(_ int, _ uint32, b []byte) { n += copy(out[n:], b) }}
 	if p.form.ATensor {
 		call.A = uint64(p.a)
@@ -122,6 +124,9 @@ func (x *ctx) multiplyTensors(mi *mmaInfo, l int) bool {
 	if form.Factors > 0 {
 		p.sfa, p.sfb = mi.sfa.of(x, l), mi.sfb.of(x, l)
 	}
+	if form.Sparse {
+		p.meta = mi.meta.of(x, l)
+	}
 	if form.ATensor {
 		p.a = mi.ta.of(x, l)
 	} else {
@@ -159,7 +164,7 @@ func (x *ctx) multiplyTensors(mi *mmaInfo, l int) bool {
 // check says what the ISA forbids in the operands.
 func (p *multiplication) check() error {
 	f := p.form
-	for _, err := range [...]error{f.CheckD(p.d), f.CheckDisabled(p.disable), f.CheckA(p.da), f.CheckB(p.db), f.CheckZero(p.zero), f.CheckSFA(p.sfa), f.CheckSFB(p.sfb)} {
+	for _, err := range [...]error{f.CheckD(p.d), f.CheckDisabled(p.disable), f.CheckA(p.da), f.CheckB(p.db), f.CheckZero(p.zero), f.CheckSFA(p.sfa), f.CheckSFB(p.sfb), f.CheckMetaAt(p.meta, p.d)} {
 		if err != nil {
 			return err
 		}
@@ -191,7 +196,7 @@ func (x *ctx) addOperands(op *Op, p *multiplication, t *cta, mask uint32) bool {
 	for _, o := range [...]struct {
 		part  mmaPart
 		spans []tensor.Span
-	}{{partSFA, p.form.SpansSFA(p.sfa)}, {partSFB, p.form.SpansSFB(p.sfb)}} {
+	}{{partSFA, p.form.SpansSFA(p.sfa)}, {partSFB, p.form.SpansSFB(p.sfb)}, {partMeta, p.form.SpansMeta(p.meta)}} {
 		list, ok := x.tensorSpans(t, o.spans, mask)
 		if !ok {
 			return false
@@ -208,7 +213,7 @@ func (x *ctx) addOperands(op *Op, p *multiplication, t *cta, mask uint32) bool {
 		x.badOperand(FaultTensorOverlap, mask, "a matrix A in columns of D, which the instruction writes as it reads A")
 	}
 	if overwrites(d, besides) {
-		x.badOperand(FaultTensorOverlap, mask, "scale factors in columns of D, which the instruction writes as it reads them")
+		x.badOperand(FaultTensorOverlap, mask, "scale factors or metadata in columns of D, which the instruction writes as it reads them")
 	}
 	if p.enable {
 		op.Reads = append(op.Reads, d...)
@@ -311,6 +316,7 @@ func (d *decoder) tensorCp(in *ptx.Inst) error {
 	if ti.desc, err = d.src(in.Operands[1], b64); err != nil {
 		return err
 	}
+	d.prog.besides.copies = d.prog.besides.copies || multicast != "warpx4"
 	d.emit(instr{class: visible, visit: visitTensorCp, x: ti})
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"muster/internal/flow"
 	"muster/internal/tensor"
 	"muster/ptx"
 )
@@ -15,6 +16,7 @@ type mmaInfo struct {
 	forms    map[uint32]*tensor.TCGen05
 	d, ta    tensorReg // D, and A in tensor memory
 	sfa, sfb tensorReg // the factors of block-scaled kinds
+	meta     tensorReg // the metadata of a sparse A
 	a, b     reg       // descriptors of 64 bits
 	idesc    reg
 	disable  []reg
@@ -56,7 +58,7 @@ func (d *decoder) tensorMultiply(in *ptx.Inst) error {
 	}
 	d.readAll()
 	ops := in.Operands
-	if len(ops) < 5 {
+	if least := 5; len(ops) < least || mi.form.Sparse && len(ops) == least {
 		return d.errorf("%s has too few operands", Name(in))
 	}
 	err := d.tensorRegs(ops, &mi.d)
@@ -75,10 +77,16 @@ func (d *decoder) tensorMultiply(in *ptx.Inst) error {
 	if mi.b, err = d.src(ops[2], b64); err != nil {
 		return err
 	}
-	if mi.idesc, err = d.src(ops[3], b32); err != nil {
+	if ops = ops[3:]; mi.form.Sparse {
+		if err = d.tensorRegs(ops, &mi.meta); err != nil {
+			return err
+		}
+		ops = ops[1:]
+	}
+	if mi.idesc, err = d.src(ops[0], b32); err != nil {
 		return err
 	}
-	if err = d.mmaTail(in, mi, ops[4:]); err != nil {
+	if err = d.mmaTail(in, mi, ops[1:]); err != nil {
 		return err
 	}
 	if mi.form.AShift {
@@ -88,6 +96,7 @@ func (d *decoder) tensorMultiply(in *ptx.Inst) error {
 		d.assume(tensor.WSAssumes)
 		mi.buffer = max(mi.buffer, 1) // "defaults to .collector::b0::discard"
 	}
+	d.prog.besides.note(mi, int32(len(d.prog.code)))
 	d.emit(instr{class: visible, visit: visitTensorMultiply, x: mi})
 	return nil
 }
@@ -97,6 +106,8 @@ func (mi *mmaInfo) modifiers(mods []string) error {
 	for _, m := range mods {
 		switch {
 		case m == "cta_group::1", m == "cta_group::2", m == "block_scale":
+		case m == "sp":
+			mi.form.Sparse = true
 		case strings.HasPrefix(m, "kind::") && m != "kind::ti16":
 			mi.form.Kind = m[len("kind::"):]
 		case m == "block16", m == "block32", strings.HasPrefix(m, "scale_vec::"):
@@ -162,7 +173,7 @@ func (d *decoder) mmaTail(in *ptx.Inst, mi *mmaInfo, rest []ptx.Operand) error {
 // multiplyInTensorMemory writes D of a tcgen05.mma.
 func (m *Machine) multiplyInTensorMemory(op *Op) {
 	p := op.tcgen05.mma
-	if err := m.checkScales(op); err != nil {
+	if err := m.checkBesides(op); err != nil {
 		m.halt(Stop{Kind: FaultDescriptor, CTA: op.CTA, Warp: op.Warp, Lane: op.Lane, Mask: 1 << op.Lane, PC: op.PC,
 			Mem: TensorOf(p.ctas[0]), Acc: Read, Op: op, Msg: err.Error()})
 		return
@@ -181,22 +192,27 @@ func (m *Machine) multiplyInTensorMemory(op *Op) {
 	m.scatter(op)
 }
 
-// checkScales says what the ISA forbids in what an operation has read of its factors. What
+// checkBesides says what the ISA forbids in what an operation has read besides its matrices. What
 // nobody has written is said elsewhere.
-func (m *Machine) checkScales(op *Op) error {
+func (m *Machine) checkBesides(op *Op) error {
 	p := op.tcgen05.mma
-	if p.form.Factors == 0 {
+	if !op.readsAlways() {
 		return nil
 	}
 	for i, s := range op.Reads {
-		if r, off := m.memory(s.Mem, s.Addr); !p.parts[i].operand() && p.parts[i] != partD && (r == nil || !r.initialized(off, s.Len)) {
-			return nil
+		if p.parts[i] > partD {
+			if r, off := m.memory(s.Mem, s.Addr); r == nil || !r.initialized(off, s.Len) {
+				return nil
+			}
 		}
 	}
 	read := p.fetcher(op.data, TensorMemory)
 	for i, cta := range p.ctas {
-		if err := p.form.CheckScales(p.sfa, p.sfb, func(addr uint32, b []byte) { read(i, addr, b) }); err != nil {
-			return fmt.Errorf("%w, in CTA %d", err, cta)
+		from := func(addr uint32, b []byte) { read(i, addr, b) }
+		for _, err := range [...]error{p.form.CheckScales(p.sfa, p.sfb, from), p.form.CheckMeta(p.meta, from)} {
+			if err != nil {
+				return fmt.Errorf("%w, in CTA %d", err, cta)
+			}
 		}
 	}
 	return nil
@@ -205,5 +221,39 @@ func (m *Machine) checkScales(op *Op) error {
 // readsAlways reports whether what an operation reads is read where matrices are not multiplied,
 // too: it has to be checked.
 func (op *Op) readsAlways() bool {
-	return op.Kind == OpTensorMultiply && op.tcgen05.mma.form.Factors > 0
+	return op.Kind == OpTensorMultiply && (op.tcgen05.mma.form.Factors > 0 || op.tcgen05.mma.form.Sparse)
+}
+
+// What is checked in what multiplications read besides their matrices depends on its contents:
+// whether metadata is what the ISA defines, and factors the same in each 32 lanes. These always
+// are where tcgen05.cp.32x128b.warpx4 alone writes them.
+
+// A besides notes where a program has such instructions, as places and 1.
+type besides struct {
+	sparse, scaled int32
+	stores, copies bool // tcgen05.st, and tcgen05.cp of another shape
+}
+
+// note adds an instruction of tcgen05.mma.
+func (b *besides) note(mi *mmaInfo, pc int32) {
+	switch {
+	case mi.form.Sparse && b.sparse == 0:
+		b.sparse = pc + 1
+	case strings.HasPrefix(mi.form.Kind, "mx") && b.scaled == 0:
+		b.scaled = pc + 1
+	}
+}
+
+// orChecked returns pc, or, if it is negative, the place of an instruction that checks what values
+// from the origin may be. Products get to metadata and factors by threads.
+func (p *Program) orChecked(pc int32, from flow.Origin) int32 {
+	b := &p.besides
+	switch {
+	case pc >= 0:
+	case b.sparse > 0 && (from == FromBuffers || b.stores):
+		return b.sparse - 1
+	case b.scaled > 0 && (b.stores || b.copies && from == FromBuffers):
+		return b.scaled - 1
+	}
+	return pc
 }

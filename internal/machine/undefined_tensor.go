@@ -146,11 +146,14 @@ func (u *Undefined) multipliedTensor(m *Machine, op *Op, from uint64) bool {
 	if p.form.Kind == "mxf4" || p.form.Kind == "mxf4nvf4" {
 		a, b, aok, bok = packedOnes, packedOnes, true, true
 	}
-	if !aok || !bok || len(op.shades) == 0 {
+	if !aok || !bok || len(op.shades) == 0 || p.form.Sparse && p.operandLacks(op) {
 		return false
 	}
 	bits := make([]uint32, spansLen(op.Writes)/4)
 	for _, side := range [...]mmaPart{partA, partB} {
+		if p.form.Sparse {
+			break
+		}
 		in, at := make([]byte, len(op.shades)), 0
 		for i, s := range op.Reads {
 			part := p.parts[i]
@@ -193,7 +196,7 @@ func (u *Undefined) multipliedTensor(m *Machine, op *Op, from uint64) bool {
 		}
 		at += int(s.Len)
 	}
-	p.shadeScales(op, bits)
+	p.shadeBesides(op, bits)
 	u.shadeSpans(m, op, func(i uint64) shade {
 		if w := bits[i/4] >> (8 * (i % 4)) & 0xff; w != 0 {
 			return shade{uint64(w), from}

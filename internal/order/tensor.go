@@ -174,8 +174,8 @@ func (t *Tracker) tensorKnown(ac *access, p *stamp, r *opRec, c *clock, lanes ui
 }
 
 // queued reports whether an operation overwrites what an earlier one of its thread reads, and
-// the order of issue alone says that it comes after; or overwrites what such a one has read of
-// a copy before it in its pipeline.
+// the order of issue alone says that it comes after; or overwrites what a copy before such a one in
+// its pipeline has written.
 func (t *Tracker) queued(s *seg, ac *access, p *stamp, r *opRec) bool {
 	if !ac.st.isOp() || !ac.write {
 		return false
@@ -194,7 +194,13 @@ func (t *Tracker) queued(s *seg, ac *access, p *stamp, r *opRec) bool {
 		m := &t.ops.recs[q.op()]
 		return m.id > r.id && behind(m) && m.op.PipelinedBefore(r.op)
 	}
-	return read(&s.read) || s.more != nil && slices.ContainsFunc(s.more.list, func(q stamp) bool { return read(&q) })
+	if read(&s.read) || s.more != nil && slices.ContainsFunc(s.more.list, func(q stamp) bool { return read(&q) }) {
+		return true
+	}
+	// Of what both write, such a one may read a part: factors come in blocks of four columns.
+	return r.op != nil && slices.ContainsFunc(t.ops.recs, func(m opRec) bool {
+		return m.used && m.id > r.id && behind(&m) && m.op.PipelinedBefore(r.op) && cur.op.Overwrites(m.op)
+	})
 }
 
 // onUsed notes that a warp used registers of a load.

@@ -25,6 +25,10 @@ Not every wrong descriptor is a forbidden one. An address of another matrix, swa
 offsets or another swizzle than the data has describe some matrix, and the result
 tells. One that leaves the CTA's shared memory is out-of-bounds.
 
+Of tcgen05.mma with block scales, an address and an id of factors that no layout has, and
+factors that are not the same in each 32 lanes (9.7.18.10.7); of tcgen05.mma.sp, metadata of
+other values than the ISA defines (9.7.18.10.8).
+
 Of tcgen05's descriptors (9.7.18.4.1) two things are warnings, since shipped kernels have them:
 0b000 in bits 46-48, and a base offset without a swizzle.
 
@@ -54,12 +58,21 @@ func (j *Judge) descriptorFault(s *machine.Stop) {
 // operand of a multiplication.
 func descriptorRemedy(cause string) (missing, fix string) {
 	switch {
+	case strings.HasPrefix(cause, "instruction descriptor") && strings.Contains(cause, "scale"):
+		return "the instruction takes no such instruction descriptor",
+			"set that field for the instruction's kind: the factors' format in bit 23, their first bytes in 29-30 for A and 4-5 for B (ISA 9.7.18.4.2, 9.7.18.10.7.1)"
 	case strings.HasPrefix(cause, "instruction descriptor"):
 		return "the instruction takes no such instruction descriptor",
 			"set that field for the instruction's kind and shape: formats in bits 4-5, 7-9 and 10-12, N/8 in 17-22, M/16 in 24-28 (ISA 9.7.18.4.2), and 0 in what it does not use"
 	case strings.Contains(cause, "at tensor address"):
 		return "the layout of this shape does not lie there",
 			"begin the matrix at a lane that the layout has, in columns that hold all of it"
+	case strings.HasPrefix(cause, "scale factor"):
+		return "the instruction takes no such scale factors",
+			"copy them by tcgen05.cp.32x128b.warpx4, which writes all four parts of 32 lanes, to columns from lane 0 on, and give that address and the id of their first byte (ISA 9.7.18.10.7)"
+	case strings.HasPrefix(cause, "sparse metadata"):
+		return "the instruction takes no such metadata",
+			"write two different places of each four there, the lower one first, and for tf32 0b0100 or 0b1110, in the order of tensor memory's lanes (ISA 9.7.18.10.8)"
 	case strings.HasPrefix(cause, "disable-output-lane"):
 		return "the instruction takes no such mask of lanes", "give 4 words for .cta_group::1 and 8 for .cta_group::2"
 	}

@@ -23,7 +23,7 @@ func (j *Judge) operand(ev *machine.Event) {
 		kind, fix, severity = tensorLanes, ownLanes, Warning
 		notes = []string{"contested: the ISA asks for the warp's own lanes; shipped kernels give lane 0 in every warp, and a card then takes the warp's own"}
 	case machine.FaultTensorOverlap:
-		kind, fix, severity = raceTensor, "give A columns of its own", Error
+		kind, fix, severity = raceTensor, "give each matrix, and the scale factors, columns of their own", Error
 	case machine.FaultDescriptor:
 		kind, fix, severity = badDescriptor, "put 0b001 there", Warning
 		notes = []string{"contested: JAX's Mosaic leaves the bits 0 in all of its kernels, and we know of no failure on a card"}

@@ -119,6 +119,14 @@ func (t *TCGen05) stored() int {
 	return t.K
 }
 
+// logical is K of the product for K of a dense A.
+func (f *TCGen05Form) logical(k int) int {
+	if f.Sparse {
+		return 2 * k
+	}
+	return k
+}
+
 // bits is the bits of an element of a format in memory, with its padding.
 func (f *TCGen05Form) bits(x Format) int {
 	if f.packed() {
@@ -153,8 +161,6 @@ func (f *TCGen05Form) checkForm() error {
 		return fmt.Errorf("tcgen05.mma.ws has neither .cta_group::2 nor block scales (ISA 9.7.18.10.10.3)")
 	case f.WS && f.ScaleD >= 0:
 		return fmt.Errorf("tcgen05.mma.ws has no scale-input-d (ISA 9.7.18.10.10.3)")
-	case f.Sparse:
-		return fmt.Errorf("tcgen05.mma.sp is %w", ErrNotModelled)
 	case f.CTAs != 1 && f.CTAs != 2:
 		return fmt.Errorf("tcgen05.mma has no .cta_group::%d, only 1 and 2 (ISA 9.7.18.10.10.1)", f.CTAs)
 	case f.ScaleD >= 0 && f.Kind != "f16" && f.Kind != "tf32":
@@ -184,8 +190,6 @@ func (t *TCGen05) decode() error {
 		value       uint32
 		why         string
 	}{
-		{"sparsity selector", "0-1", d & 3, "a dense A has none: it must be 0"},
-		{"sparsity", "2", d >> 2 & 1, "tcgen05.mma without .sp wants 0, dense"},
 		{"reserved value", "6", d >> 6 & 1, "it must be 0"},
 		{"reserved value", "23", d >> 23 & 1, "it must be 0"},
 		{"K dimension", "29", d >> 29 & 1, "only sm_107 has another K: it must be 0"},
@@ -194,6 +198,9 @@ func (t *TCGen05) decode() error {
 		if z.value != 0 && (!t.WS || z.field != "maximum shift") {
 			return t.bad(table, z.field, z.bits, z.value, "%s", z.why)
 		}
+	}
+	if err := t.checkSparsity(); err != nil {
+		return err
 	}
 	if t.Kind != "i8" && d>>3&1 != 0 {
 		return t.bad(table, "saturate", "3", 1, "only kind i8 saturates: it must be 0")
@@ -216,7 +223,7 @@ func (t *TCGen05) decode() error {
 	}
 	t.NegA, t.NegB = d>>13&1 != 0, d>>14&1 != 0
 	t.TransA, t.TransB = d>>15&1 != 0, d>>16&1 != 0
-	t.N, t.M, t.K = int(d>>17&63)<<3, int(d>>24&31)<<4, kind.k
+	t.N, t.M, t.K = int(d>>17&63)<<3, int(d>>24&31)<<4, t.logical(kind.k)
 	return t.checkShape()
 }
 

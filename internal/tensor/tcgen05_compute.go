@@ -17,6 +17,7 @@ type TCGen05Call struct {
 	B      uint64      // descriptor
 	SFA    uint32      // address of A's factors in tensor memory
 	SFB    uint32      // of B's
+	Meta   uint32      // of the metadata of a sparse A
 	Zero   ZeroColumns // of .ws
 	Input  bool        // enable-input-d; C is +0 otherwise
 	NoLane []uint32    // disable-output-lane, or nil
@@ -30,17 +31,19 @@ type TCGen05Call struct {
 // the columns of B times the rows of A, for so its elements come in the order of
 // tensor memory: column by column, lane by lane.
 type tcScratch struct {
-	raw    [288*32 + 16]byte // shared memory, span after span
-	a      [4][128 * 32]byte // rows of A, by part where they may differ
-	b      [2][288 * 32]byte // columns of B, by CTA
-	pa     [4]Panel          // decoded
-	pb     [4]Panel
-	cell   [2][256 * columnBytes]byte // D's columns, by CTA
-	d, was [256 * TensorLanes]uint32  // C and D of one part, and C
-	odd    []scaled
+	raw           [288*64 + 16]byte // shared memory, span after span
+	a             [4][128 * 32]byte // rows of A, by part where they may differ
+	b             [2][288 * 64]byte // columns of B, by CTA
+	pa            [4]Panel          // decoded
+	pb            [4]Panel
+	cell          [2][256 * columnBytes]byte // D's columns, by CTA
+	d, was, byRow [256 * TensorLanes]uint32  // C and D of one part, C, and D row by row
+	odd           []scaled
 
 	sfa, sfb [8 * columnBytes]byte // cells of the factors
-	num      [2][256 * 64]int8     // e2m1 in halves: rows of A and columns of B of one part
+	meta     [2 * columnBytes]byte // cells of the metadata
+	met      [128 * 64]uint8       // what the stored elements of A meet, by row
+	num      [3][256 * 128]int8    // e2m1 in halves: rows of A and columns of B of one part
 }
 
 var tcScratches = sync.Pool{New: func() any { return new(tcScratch) }}
@@ -60,6 +63,7 @@ func (t *TCGen05) Compute(x *TCGen05Call) {
 		}
 		copies := t.readA(s, x, cta)
 		t.readScales(s, x, cta)
+		t.readMeta(s, x, cta)
 		for i, p := range t.parts(x.D) {
 			t.part(s, x, cta, &p, i, min(i, copies-1))
 		}
@@ -88,7 +92,13 @@ func (t *TCGen05) readB(s *tcScratch, x *TCGen05Call, cta int) {
 		flip(rows, E2M1, t.NegB, true)
 		return
 	}
-	panel(&s.pb[cta], rows, t.b.width, t.B, t.NegB, func(p *Panel) { p.ResetA(t.turn, t.K) })
+	panel(&s.pb[cta], rows, t.b.width, t.B, t.NegB, func(p *Panel) {
+		if t.Sparse {
+			p.ResetB(t.rule, t.K)
+		} else {
+			p.ResetA(t.turn, t.K)
+		}
+	})
 }
 
 // readA makes the panels of A, and returns how many: several where the halves or
@@ -109,7 +119,13 @@ func (t *TCGen05) readA(s *tcScratch, x *TCGen05Call, cta int) (copies int) {
 			flip(s.a[i][:size], E2M1, t.NegA, true)
 			continue
 		}
-		panel(&s.pa[i], s.a[i][:size], t.a.width, t.A, t.NegA, func(p *Panel) { p.ResetB(t.turn, t.K) })
+		panel(&s.pa[i], s.a[i][:size], t.a.width, t.A, t.NegA, func(p *Panel) {
+			if t.Sparse {
+				p.ResetA(t.rule, t.stored())
+			} else {
+				p.ResetB(t.turn, t.K)
+			}
+		})
 	}
 	return copies
 }
@@ -174,7 +190,6 @@ func panel(p *Panel, rows []byte, width int, f Format, neg bool, reset func(*Pan
 
 // part computes one part of D in one CTA, from a half of B and a copy of A.
 func (t *TCGen05) part(s *tcScratch, x *TCGen05Call, cta int, p *part, half, copied int) {
-	a, b := &s.pa[copied], &s.pb[half]
 	rows := t.Rows()
 	d := s.d[:rows*t.N/(t.CTAs*t.groups())]
 	cells := s.cell[cta][p.column*columnBytes:]
@@ -198,12 +213,30 @@ func (t *TCGen05) part(s *tcScratch, x *TCGen05Call, cta int, p *part, half, cop
 	case t.blockScaled():
 		t.scaledTile(s, d, half, copied)
 	default:
-		t.turn.Tile(d, b, a)
+		t.tile(s, d, half, copied)
 		for _, c := range s.odd {
-			d[c.at] = t.scaledDot(&c, s.a[copied][c.at%rows*32:][:32], s.b[half][c.at/rows*32:][:32])
+			d[c.at] = t.scaledDot(s, &c, half, copied)
 		}
 	}
 	store(cells, d, p.lanes)
+}
+
+// tile computes the elements of D, column by column.
+func (t *TCGen05) tile(s *tcScratch, d []uint32, half, copied int) {
+	a, b := &s.pa[copied], &s.pb[half]
+	if !t.Sparse {
+		t.turn.Tile(d, b, a)
+		return
+	}
+	rows, columns := t.Rows(), len(d)/t.Rows()
+	byRow := s.byRow[:len(d)]
+	for i, c := range d {
+		byRow[i%rows*columns+i/rows] = c
+	}
+	t.rule.TileSparse(byRow, a, b, s.met[:rows*t.stored()])
+	for i := range d {
+		d[i] = byRow[i%rows*columns+i/rows]
+	}
 }
 
 // load takes words out of the lanes of columns.
@@ -262,13 +295,10 @@ func (t *TCGen05) scale(s *tcScratch, d []uint32) {
 
 // scaledDot is one element of D whose C has an exponent that its format does not
 // have.
-func (t *TCGen05) scaledDot(c *scaled, a, b []byte) uint32 {
+func (t *TCGen05) scaledDot(s *tcScratch, c *scaled, half, copied int) uint32 {
 	v, e := decode(t.D, c.c)
 	var x, y Vector
-	for i, n := 0, widthOf[t.A]/8; i < len(a); i += n {
-		t.rule.AppendA(&x, elementAt(a[i:], n))
-		t.rule.AppendB(&y, elementAt(b[i:], n))
-	}
+	t.vectors(&x, &y, s, c.at%t.Rows(), half, c.at/t.Rows(), copied)
 	return t.rule.group(math.Ldexp(v, -t.ScaleD), e-int32(t.ScaleD), &x, &y)
 }
 

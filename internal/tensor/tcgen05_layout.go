@@ -7,25 +7,29 @@ import "fmt"
 //
 //	layout A, two CTAs, M = 256   lane m'                   column n
 //	layout B, two CTAs, M = 128   lane m' + 64·(n ≥ N/2)    column n mod N/2
+//	layout C, the same, sparse A  as layout F
 //	layout D, one CTA, M = 128    lane m'                   column n
 //	layout F, one CTA, M = 64     lane m'/16·32 + m'%16     column n
 //	layout E, .ws, M = 64         lane m' + 64·(n ≥ N/2)    column n mod N/2
 //	layout G, .ws, M = 32         lane m' + 32·(n/(N/4))    column n mod N/4
 //
-// from taddr on, whose lane is 0, or 0 or 16 for layout F. An element has a cell
+// from taddr on, whose lane is 0, or 0 or 16 for layouts C and F. An element has a cell
 // of its own: an f16 is in its low half, and its high half becomes zero here,
 // which the ISA leaves open.
 //
 // A in tensor memory has the same lanes and eight columns, K packed in them. For
 // layouts B and E, lanes 0 to 63 and lanes 64 to 127 must hold the same rows: each half
 // computes its columns of D from its own copy, so two that differ are used as
-// they are; and so for the quarters of layout G. Under layout F, A and D must begin at the same lane.
+// they are; and so for the quarters of layout G. Under layouts C and F, A, D and the
+// metadata must begin at the same lane.
 
-// Layout is the letter of the layout: A, B, D to G.
+// Layout is the letter of the layout, A to G.
 func (t *TCGen05) Layout() byte {
 	switch {
 	case t.CTAs == 2 && t.M == 256:
 		return 'A'
+	case t.CTAs == 2 && t.Sparse:
+		return 'C'
 	case t.CTAs == 2:
 		return 'B'
 	case t.M == 128:
@@ -37,6 +41,9 @@ func (t *TCGen05) Layout() byte {
 	}
 	return 'F'
 }
+
+// halfLanes reports whether a layout has 16 of each 32 lanes.
+func (t *TCGen05) halfLanes() bool { return t.Layout() == 'C' || t.Layout() == 'F' }
 
 // ColumnsD is how many columns D has in each CTA.
 func (t *TCGen05) ColumnsD() int {
@@ -60,7 +67,7 @@ func (t *TCGen05) CellD(m, n int) (cta, lane, column int) {
 	case 'E', 'G':
 		each := t.N / t.groups()
 		lane, column = lane+n/each*t.M, n%each
-	case 'F':
+	case 'C', 'F':
 		lane = lane/16*32 + lane%16
 	}
 	return cta, lane, column
@@ -92,8 +99,9 @@ var (
 // parts has a part for each CTA's half of B, or for each group of D's columns.
 func (t *TCGen05) parts(taddr uint32) []part {
 	switch t.Layout() {
-	case 'A':
-		return []part{{lanes: allLanes}, {lanes: allLanes, column: t.N / 2}}
+	case 'A', 'C':
+		lanes := t.lanes(taddr)
+		return []part{{lanes: lanes}, {lanes: lanes, column: t.N / 2}}
 	case 'B', 'E':
 		return halfParts
 	case 'G':
@@ -106,7 +114,7 @@ func (t *TCGen05) parts(taddr uint32) []part {
 func (t *TCGen05) lanes(taddr uint32) []run {
 	lane, _ := TensorCell(taddr)
 	switch {
-	case t.Layout() != 'F':
+	case !t.halfLanes():
 		return allLanes
 	case lane == 16:
 		return oddLanes
@@ -141,32 +149,37 @@ func (t *TCGen05) SpansTA(taddr uint32) []Span {
 }
 
 // CheckD says in one sentence why the ISA forbids an address of D.
-func (t *TCGen05) CheckD(taddr uint32) error { return t.checkTensor("D", taddr, t.ColumnsD()) }
+func (t *TCGen05) CheckD(taddr uint32) error { return t.checkTensor("matrix D", taddr, t.ColumnsD()) }
 
 // CheckTA says in one sentence why the ISA forbids an address of A with that of D.
 func (t *TCGen05) CheckTA(taddr, d uint32) error {
 	if !t.ATensor {
 		return nil
 	}
-	if err := t.checkTensor("A", taddr, ColumnsTA); err != nil {
+	if err := t.checkTensor("matrix A", taddr, ColumnsTA); err != nil {
 		return err
 	}
+	return t.sameLane("matrix A", taddr, d)
+}
+
+// sameLane says that something begins at another lane than D.
+func (t *TCGen05) sameLane(what string, taddr, d uint32) error {
 	if taddr>>16 != d>>16 {
-		return fmt.Errorf("matrix A at tensor address 0x%08x begins at lane %d and matrix D at lane %d, where layout %c wants the same lane (ISA 9.7.18.10.5)", taddr, taddr>>16, d>>16, t.Layout())
+		return fmt.Errorf("%s at tensor address 0x%08x begins at lane %d and matrix D at lane %d, where layout %c wants the same lane (ISA 9.7.18.10.5)", what, taddr, taddr>>16, d>>16, t.Layout())
 	}
 	return nil
 }
 
-func (t *TCGen05) checkTensor(matrix string, taddr uint32, columns int) error {
+func (t *TCGen05) checkTensor(what string, taddr uint32, columns int) error {
 	lane, column := TensorCell(taddr)
-	if lane != 0 && (t.Layout() != 'F' || lane != 16) {
+	if lane != 0 && (!t.halfLanes() || lane != 16) {
 		want := "0"
-		if t.Layout() == 'F' {
+		if t.halfLanes() {
 			want = "0 or 16"
 		}
-		return fmt.Errorf("matrix %s at tensor address 0x%08x begins at lane %d, where layout %c, of M = %d with .cta_group::%d, begins at lane %s (ISA 9.7.18.10.5)", matrix, taddr, lane, t.Layout(), t.M, t.CTAs, want)
+		return fmt.Errorf("%s at tensor address 0x%08x begins at lane %d, where layout %c, of M = %d with .cta_group::%d, begins at lane %s (ISA 9.7.18.10.5)", what, taddr, lane, t.Layout(), t.M, t.CTAs, want)
 	}
-	return checkColumns(fmt.Sprintf("matrix %s at tensor address 0x%08x", matrix, taddr), column, columns)
+	return checkColumns(fmt.Sprintf("%s at tensor address 0x%08x", what, taddr), column, columns)
 }
 
 // CheckDisabled says in one sentence that disable-output-lane has another size

@@ -34,7 +34,6 @@ func (t *TCGen05) decodeScaled() error {
 		only        bool // of mxf4 and mxf4nvf4
 	}{
 		{"reserved value", "0-1", d & 3, why, false},
-		{"sparsity", "2", d >> 2 & 1, "tcgen05.mma without .sp wants 0, dense", false},
 		{"reserved value", "3", d >> 3 & 1, why, false},
 		{"reserved value", "6", d >> 6 & 1, why, false},
 		{"sparsity version", "12", d >> 12 & 1, "only sm_107 has another: it must be 0", true},
@@ -47,17 +46,23 @@ func (t *TCGen05) decodeScaled() error {
 			return t.bad(table, z.field, z.bits, z.value, "%s", z.why)
 		}
 	}
+	if err := t.checkSparsity(); err != nil {
+		return err
+	}
 	if err := t.scaledTypes(); err != nil {
 		return err
 	}
 	t.NegA, t.NegB = d>>13&1 != 0, d>>14&1 != 0
 	t.TransA, t.TransB = d>>15&1 != 0, d>>16&1 != 0
-	t.N, t.M, t.K = int(d>>17&63)<<3, int(d>>27&3)<<7, tcgen05Kinds[t.Kind].k
+	t.N, t.M, t.K = int(d>>17&63)<<3, int(d>>27&3)<<7, t.logical(tcgen05Kinds[t.Kind].k)
 	if d>>31 != 0 {
 		return t.bad(table, "K dimension", "31", 1, "it must be 0")
 	}
 	if t.M != 128 && (t.M != 256 || t.CTAs == 1) {
 		return t.bad("9.7.18.2.1", "M/128", "27-28", d>>27&3, "kind %s with .cta_group::%d has M of %s", t.Kind, t.CTAs, [...]string{1: "128, that is 1", 2: "128 and 256, that is 1 and 2"}[t.CTAs])
+	}
+	if t.Sparse && t.CTAs == 2 && t.M != 256 {
+		return t.bad("9.7.18.2.1", "M/128", "27-28", d>>27&3, "a sparse A of kind %s with .cta_group::2 has M of 256, that is 2", t.Kind)
 	}
 	if err := t.checkN(); err != nil {
 		return err
@@ -210,6 +215,9 @@ func (t *TCGen05) checkSF(matrix string, taddr uint32, id, rows int) error {
 // CheckScales says in one sentence that copies of a factor differ in one CTA: read copies bytes
 // of its tensor memory, those of SpansSFA and SpansSFB.
 func (t *TCGen05) CheckScales(sfa, sfb uint32, read func(addr uint32, b []byte)) error {
+	if t.Factors == 0 {
+		return nil
+	}
 	s := tcScratches.Get().(*tcScratch)
 	defer tcScratches.Put(s)
 	x := &TCGen05Call{SFA: sfa, SFB: sfb, ReadTensor: func(_ int, addr uint32, b []byte) { read(addr, b) }}

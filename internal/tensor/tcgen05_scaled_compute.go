@@ -45,7 +45,7 @@ func (t *TCGen05) scaledTile(s *tcScratch, d []uint32, half, copied int) {
 		e := table[t.factorsA(s, i%rows)[0]].exp + table[t.factorsB(s, half, i/rows)[0]].exp
 		d[i], _ = shifted(c, -e)
 	}
-	t.turn.Tile(d, &s.pb[half], &s.pa[copied])
+	t.tile(s, d, half, copied)
 	var x, y Vector
 	for i, c := range was {
 		sa, sb := t.factorsA(s, i%rows), t.factorsB(s, half, i/rows)
@@ -81,17 +81,19 @@ func (t *TCGen05) vectors(x, y *Vector, s *tcScratch, row, half, col, copied int
 	x.reset()
 	y.reset()
 	a, b := s.a[copied][row*t.a.width:][:t.a.width], s.b[half][col*t.b.width:][:t.b.width]
-	if t.packed() {
-		for i := range t.K {
-			t.rule.AppendA(x, nibbleAt(a, i))
-			t.rule.AppendB(y, nibbleAt(b, i))
+	n, met := widthOf[t.A]/8, s.met[row*t.stored():]
+	for i := range t.stored() {
+		k := i
+		if t.Sparse {
+			k = int(met[i])
 		}
-		return
-	}
-	n := widthOf[t.A] / 8
-	for i := range t.K {
-		t.rule.AppendA(x, elementAt(a[i*n:], n))
-		t.rule.AppendB(y, elementAt(b[i*n:], n))
+		if t.packed() {
+			t.rule.AppendA(x, nibbleAt(a, i))
+			t.rule.AppendB(y, nibbleAt(b, k))
+		} else {
+			t.rule.AppendA(x, elementAt(a[i*n:], n))
+			t.rule.AppendB(y, elementAt(b[k*n:], n))
+		}
 	}
 }
 
@@ -116,22 +118,29 @@ func unpackHalves(to []int8, rows []byte) {
 // packedTile is Tile for operands of 4 bits: integers all the way, for a sum of 16
 // products is a multiple of a quarter, and factors have four bits.
 func (t *TCGen05) packedTile(s *tcScratch, d []uint32, half, copied int) {
-	rows, k := t.Rows(), t.K
-	a, b := s.num[0][:rows*k], s.num[1][:len(d)/rows*k]
+	rows, columns, k := t.Rows(), len(d)/t.Rows(), t.stored()
+	a, b := s.num[0][:rows*k], s.num[1][:columns*t.K]
 	unpackHalves(a, s.a[copied][:rows*t.a.width])
-	unpackHalves(b, s.b[half][:len(d)/rows*t.b.width])
+	unpackHalves(b, s.b[half][:columns*t.b.width])
 	var fa, fb [16]factor
 	table := &factors[t.Scale]
-	for n := range len(d) / rows {
-		for i, code := range t.factorsB(s, half, n) {
-			fb[i] = table[code]
+	for m := range rows {
+		for i, code := range t.factorsA(s, m) {
+			fa[i] = table[code]
 		}
-		for m := range rows {
-			for i, code := range t.factorsA(s, m) {
-				fa[i] = table[code]
+		for n := range columns {
+			for i, code := range t.factorsB(s, half, n) {
+				fb[i] = table[code]
+			}
+			col := b[n*t.K:][:t.K]
+			if t.Sparse {
+				col = s.num[2][:k]
+				for i, at := range s.met[m*k:][:k] {
+					col[i] = b[n*t.K+int(at)]
+				}
 			}
 			c := &d[n*rows+m]
-			*c = t.packedDot(*c, a[m*k:][:k], b[n*k:][:k], &fa, &fb)
+			*c = t.packedDot(*c, a[m*k:][:k], col, &fa, &fb)
 		}
 	}
 }

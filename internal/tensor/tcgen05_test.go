@@ -189,7 +189,9 @@ func TestWrongInstructionDescriptors(t *testing.T) {
 		{TCGen05Form{Kind: "i8", Desc: 0}, "no scale-input-d", false},
 		{TCGen05Form{Kind: "mxf4", Desc: 0}, "no scale-input-d", false},
 		{TCGen05Form{Kind: "f16", WS: true, Desc: idesc(F32, F16, F16, 128, 64)}, "tcgen05.mma.ws has no scale-input-d", false},
-		{TCGen05Form{Kind: "f16", Sparse: true, Desc: idesc(F32, F16, F16, 128, 64) | 4}, ".sp", true},
+		{TCGen05Form{Kind: "f16", Sparse: true, Desc: idesc(F32, F16, F16, 128, 64) | 5}, "sparsity selector", true},
+		{TCGen05Form{Kind: "f16", Sparse: true, Desc: idesc(F32, F16, F16, 128, 64)}, "tcgen05.mma.sp wants 1", false},
+		{TCGen05Form{Kind: "f8f6f4", Sparse: true, ScaleD: -1, Desc: idesc(F32, E4M3, E4M3, 128, 64) | 6}, "kind f8f6f4 has none", false},
 	} {
 		if c.form.CTAs == 0 {
 			c.form.CTAs = 1
