@@ -92,13 +92,16 @@ func (t *TCGen05) readB(s *tcScratch, x *TCGen05Call, cta int) {
 		flip(rows, E2M1, t.NegB, true)
 		return
 	}
-	panel(&s.pb[cta], rows, t.b.width, t.B, t.NegB, func(p *Panel) {
-		if t.Sparse {
-			p.ResetB(t.rule, t.K)
-		} else {
-			p.ResetA(t.turn, t.K)
-		}
-	})
+	panel(&s.pb[cta], rows, t.b.width, t.B, t.NegB, t.resetB)
+}
+
+// resetB begins a panel of columns of B.
+func (t *TCGen05) resetB(p *Panel) {
+	if t.Sparse {
+		p.ResetB(t.rule, t.K)
+	} else {
+		p.ResetA(t.turn, t.K)
+	}
 }
 
 // readA makes the panels of A, and returns how many: several where the halves or
@@ -233,7 +236,11 @@ func (t *TCGen05) tile(s *tcScratch, d []uint32, half, copied int) {
 	for i, c := range d {
 		byRow[i%rows*columns+i/rows] = c
 	}
-	t.rule.TileSparse(byRow, a, b, s.met[:rows*t.stored()])
+	met := s.met[:rows*t.stored()]
+	if t.groups() > 1 {
+		met = s.met[half*len(met):][:len(met)]
+	}
+	t.rule.TileSparse(byRow, a, b, met)
 	for i := range d {
 		d[i] = byRow[i%rows*columns+i/rows]
 	}

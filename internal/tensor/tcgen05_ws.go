@@ -7,7 +7,7 @@ import "fmt"
 //
 // Where D lies is CuTe's tmem_frg_ws. Under layouts E and G the lanes of each half or quarter
 // of D's columns have a copy of A of their own, as under layout B: FlashMLA has it so for
-// layout E; for G it is assumed. So are the sums: those of tcgen05.mma.
+// layout E, and CuTe the metadata of a sparse A for both; for A and layout G it is assumed. So are the sums: those of tcgen05.mma.
 
 // WSAssumes says what is assumed of tcgen05.mma.ws.
 const WSAssumes = "tcgen05.mma.ws adds as tcgen05.mma does, and under layout G reads a copy of an A in tensor memory for each quarter of D's columns: no model of it is published"
@@ -122,6 +122,6 @@ func (t *TCGen05) readBWS(s *tcScratch, x *TCGen05Call) {
 		}
 	}
 	for i := range groups {
-		panel(&s.pb[i], columns[i*len(columns)/groups:(i+1)*len(columns)/groups], o.width, t.B, false, func(p *Panel) { p.ResetA(t.turn, t.K) })
+		panel(&s.pb[i], columns[i*len(columns)/groups:(i+1)*len(columns)/groups], o.width, t.B, false, t.resetB)
 	}
 }

@@ -78,12 +78,15 @@ func drawZero(s source, n, groups, most int) (ZeroColumns, []bool) {
 func TestWSCompute(t *testing.T) {
 	for _, kind := range []string{"f16", "tf32", "f8f6f4", "i8"} {
 		s := source{rand.New(rand.NewPCG(9, uint64(len(kind))))}
-		zeroes, shifts := 0, 0
+		zeroes, shifts, sparse := 0, 0, 0
 		for round := range 36 {
 			m := []int{32, 64, 128}[round%3]
 			groups := 128 / m
 			f := TCGen05Form{Kind: kind, CTAs: 1, WS: true, ScaleD: -1, ATensor: s.to(3) == 0}
 			n, allowed := []int{64, 128, 256}[s.to(3)], s.to(4)
+			if f.Sparse = round%4 == 3; f.Sparse {
+				n = min(n, 128)
+			}
 			var a, b Format
 			if kind == "i8" {
 				a, b = []Format{S8, U8}[s.to(2)], []Format{S8, U8}[s.to(2)]
@@ -98,6 +101,9 @@ func TestWSCompute(t *testing.T) {
 				f.Desc |= uint32(s.to(2)) << 15
 			}
 			f.Desc |= uint32(s.to(2))<<16 | uint32(allowed)<<30
+			if f.Sparse {
+				f.Desc |= 4
+			}
 			g, err := NewTCGen05(f)
 			if err != nil {
 				t.Fatal(err)
@@ -121,8 +127,8 @@ func TestWSCompute(t *testing.T) {
 
 			// Memories.
 			rowsB := (n + zero.Shift() + 15) / 16 * 16
-			ma, mb, mc := drawBits(s, a, m, g.K), drawBits(s, b, rowsB, g.K), drawBits(s, g.D, m, n)
-			a0 := drawSmem(s, a, g.TransA, m, g.K, 1024+s.to(9000))
+			ma, mb, mc := drawBits(s, a, m, g.stored()), drawBits(s, b, rowsB, g.K), drawBits(s, g.D, m, n)
+			a0 := drawSmem(s, a, g.TransA, m, g.stored(), 1024+s.to(9000))
 			b0 := drawSmem(s, b, g.TransB, rowsB, g.K, 120000+s.to(20000))
 			shared, memory := make([]byte, smemEnd), make([]byte, TensorBytes)
 			call := TCGen05Call{D: uint32(s.to(200)), A: a0.desc(), B: b0.desc(), Zero: zero, Input: s.to(4) != 0}
@@ -154,6 +160,32 @@ func TestWSCompute(t *testing.T) {
 					binary.LittleEndian.PutUint32(memory[TensorOffset(at%128, column0+at/128):], x)
 				}
 			}
+			met := make([][]int, m)
+			call.Meta = 490
+			for i := range met {
+				for nibble := range g.Nibbles() {
+					x := legal[s.to(len(legal))]
+					if a == TF32 {
+						x = []uint32{0b0100, 0b1110}[s.to(2)]
+						met[i] = append(met[i], 2*nibble+int(x>>3))
+					} else {
+						met[i] = append(met[i], 4*nibble+int(x&3), 4*nibble+int(x>>2))
+					}
+					for copied := range groups {
+						at := metaWS(a, m).at(i, nibble*g.K/g.Nibbles(), copied)
+						bit := at / 128
+						if a == TF32 {
+							bit *= 2
+						}
+						cell := memory[TensorOffset(at%128, 490+bit/32):]
+						word := binary.LittleEndian.Uint32(cell)
+						binary.LittleEndian.PutUint32(cell, word&^(15<<(bit%32))|x<<(bit%32))
+					}
+				}
+			}
+			if err := g.CheckMeta(call.Meta, func(addr uint32, b []byte) { copy(b, memory[addr:]) }); err != nil {
+				t.Fatal(err)
+			}
 			read := map[Span]bool{}
 			call.ReadShared = func(_ int, addr uint32, b []byte) {
 				read[Span{addr, uint32(len(b))}] = true
@@ -180,10 +212,17 @@ func TestWSCompute(t *testing.T) {
 					if mask[j] {
 						col = make([]uint32, g.K)
 					}
+					if f.Sparse {
+						var meets []uint32
+						for _, k := range met[i] {
+							meets = append(meets, col[k])
+						}
+						col = meets
+					}
 					var want uint32
 					if kind == "i8" {
 						want = c
-						for k := range g.K {
+						for k := range col {
 							want += uint32(intOf(a, ma[i][k]) * intOf(b, col[k]))
 						}
 					} else {
@@ -201,13 +240,28 @@ func TestWSCompute(t *testing.T) {
 					if zero.Shift() > 0 {
 						shifts++
 					}
+					if f.Sparse {
+						sparse++
+					}
 				}
 			}
 		}
-		if zeroes == 0 || shifts == 0 {
-			t.Errorf("kind %s: %d elements of zero columns, %d of shifted ones", kind, zeroes, shifts)
+		if zeroes == 0 || shifts == 0 || sparse == 0 {
+			t.Errorf("kind %s: %d elements of zero columns, %d of shifted ones, %d of a sparse A", kind, zeroes, shifts, sparse)
 		}
 	}
+}
+
+// metaWS is tmem_e_frg_ws of cute/atom/mma_traits_sm100_frag.hpp, from (m, k, copy) to lane +
+// 128·unit; a unit is two bits of tf32, else one.
+func metaWS(f Format, m int) cute {
+	switch widthOf[f] {
+	case 32:
+		return lay("((8,2,%d),(8,2),%d):((1,1024,16),(128,8),%d)", m/16, 128/m, m)
+	case 16:
+		return lay("((8,2,%d),(16,2),%d):((1,2048,16),(128,8),%d)", m/16, 128/m, m)
+	}
+	return lay("(%d,64,%d):(1,128,%d)", m, 128/m, m)
 }
 
 // drawBits draws a matrix, of finite elements where the format has others.
