@@ -94,8 +94,16 @@ BASIS says what the row rests on:
             tcgen05.mma there are no published vectors of a card
   assumed   no model covers it; its neighbours do
 
-Of tcgen05.mma these are assumed besides: that a pair of CTAs, and .ws, add as one CTA does, and
-that scale-input-d multiplies C before it is aligned.
+Of tcgen05.mma these are assumed besides: that a pair of CTAs, and .ws, add as one CTA does,
+that scale-input-d multiplies C before it is aligned, and that a sparse A adds what its stored
+elements meet as a dense one does. Integers (kind i8) are summed exactly, and clamped once
+or not at all.
+
+Block scales: kind mxf8f6f4 adds as above, F = 25, with the exponents of the two scale
+factors added to each product's. Of kinds mxf4 and mxf4nvf4, sums of 16 products are exact;
+each is multiplied by the fractions of its factors, counts with the sum of their exponents,
+and is cut at F = 35. Both are modelled for e4m3, e5m2, and e2m1 in 4 bits with K of 64; for
+e2m3, e3m2 and e2m1 in bytes, and for K of 96, they are assumed.
 
 `
 

@@ -190,9 +190,11 @@ const (
 	// FaultMap: a copy that its tensor map does not allow, or no valid map.
 	FaultMap
 	// FaultDescriptor: a descriptor of a matrix in shared memory that the ISA forbids.
-	// FaultBaseOffset: one with a base offset and no swizzle.
+	// FaultBaseOffset: one with a base offset and no swizzle. FaultMetadata: sparse metadata
+	// that the ISA does not define.
 	FaultDescriptor
 	FaultBaseOffset
+	FaultMetadata
 	// FaultTensorAlloc: what tcgen05.alloc, dealloc and relinquish_alloc_permit forbid.
 	FaultTensorAlloc
 	// FaultTensorBounds: an access to columns of tensor memory that the CTA has not

@@ -49,7 +49,7 @@ func (d *decoder) tensorRegs(ops []ptx.Operand, to ...*tensorReg) error {
 
 func (d *decoder) tensorMultiply(in *ptx.Inst) error {
 	mi := &mmaInfo{pair: d.ctaPair(), forms: map[uint32]*tensor.TCGen05{}, zero: -1}
-	mi.form.CTAs, mi.form.ScaleD = 1, -1
+	mi.form.CTAs, mi.form.ScaleD, mi.form.Arch = 1, -1, d.sums()
 	if mi.pair {
 		mi.form.CTAs = 2
 	}
@@ -209,10 +209,12 @@ func (m *Machine) checkBesides(op *Op) error {
 	read := p.fetcher(op.data, TensorMemory)
 	for i, cta := range p.ctas {
 		from := func(addr uint32, b []byte) { read(i, addr, b) }
-		for _, err := range [...]error{p.form.CheckScales(p.sfa, p.sfb, from), p.form.CheckMeta(p.meta, from)} {
-			if err != nil {
-				return fmt.Errorf("%w, in CTA %d", err, cta)
-			}
+		if err := p.form.CheckScales(p.sfa, p.sfb, from); err != nil {
+			return fmt.Errorf("%w, in CTA %d", err, cta)
+		}
+		if err := p.form.CheckMeta(p.meta, from); err != nil && m.cfg.Observer != nil {
+			// It is taken as it is: wgmma on an H200 does so.
+			m.emit(Event{Kind: EvOperand, CTA: cta, Warp: op.Warp, Mask: 1 << op.Lane, PC: op.PC, Fault: FaultMetadata, Why: err.Error()})
 		}
 	}
 	return nil

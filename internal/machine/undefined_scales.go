@@ -8,14 +8,9 @@ import "muster/internal/tensor"
 // A lacking is the undefined bytes of what a multiplication reads besides its matrices.
 type lacking map[Span]bool
 
-// at reports whether one of some bytes of a cell of a CTA is undefined.
-func (l lacking) at(cta int32, lane, column, first, n int) bool {
-	for b := range n {
-		if l[Span{Mem: TensorOf(cta), Addr: uint64(tensor.TensorOffset(lane, column)) + uint64(first+b)}] {
-			return true
-		}
-	}
-	return false
+// at reports whether a byte of a cell of a CTA is undefined.
+func (l lacking) at(cta int32, lane, column, b int) bool {
+	return l[Span{Mem: TensorOf(cta), Addr: uint64(tensor.TensorOffset(lane, column)) + uint64(b)}]
 }
 
 // lacks returns undefined bytes of an operation's parts behind D.
@@ -88,9 +83,8 @@ func (p *multiplication) shadeBesides(op *Op, bits []uint32) {
 // rowLacks reports whether a factor of a row of A, or its metadata, is undefined.
 func (p *multiplication) rowLacks(l lacking, m int) bool {
 	f := p.form
-	if f.Factors > 0 {
-		cta, lane, column, b := f.CellSFA(m, 0)
-		if p.factorLacks(l, cta, lane, column, b, f.CopiesSFA(), p.sfa) {
+	for i := range f.Factors {
+		if cta, lane, column, b := f.CellSFA(m, i); p.factorLacks(l, cta, lane, column, b, f.CopiesSFA(), p.sfa) {
 			return true
 		}
 	}
@@ -98,7 +92,7 @@ func (p *multiplication) rowLacks(l lacking, m int) bool {
 	for n := range f.Nibbles() {
 		cta, lane, column, bit := f.CellMeta(m, n)
 		for _, d := range f.CopiesMeta() {
-			if l.at(p.ctas[cta], lane0+lane+d, column0+column, bit/8, 1) {
+			if l.at(p.ctas[cta], lane0+lane+d, column0+column, bit/8) {
 				return true
 			}
 		}
@@ -108,17 +102,18 @@ func (p *multiplication) rowLacks(l lacking, m int) bool {
 
 // columnLacks reports whether a factor of a column of B is undefined in a CTA.
 func (p *multiplication) columnLacks(l lacking, cta, n int) bool {
-	if p.form.Factors == 0 {
-		return false
+	for i := range p.form.Factors {
+		if lane, column, b := p.form.CellSFB(n, i); p.factorLacks(l, cta, lane, column, b, p.form.CopiesSFB(), p.sfb) {
+			return true
+		}
 	}
-	lane, column, b := p.form.CellSFB(n, 0)
-	return p.factorLacks(l, cta, lane, column, b, p.form.CopiesSFB(), p.sfb)
+	return false
 }
 
 func (p *multiplication) factorLacks(l lacking, cta, lane, column, b int, copies []int, taddr uint32) bool {
 	_, first := tensor.TensorCell(taddr &^ (3 << 30))
 	for _, d := range append([]int{0}, copies...) {
-		if l.at(p.ctas[cta], lane+d, first+column, b, p.form.Factors) {
+		if l.at(p.ctas[cta], lane+d, first+column, b) {
 			return true
 		}
 	}

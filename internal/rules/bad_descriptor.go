@@ -26,11 +26,11 @@ offsets or another swizzle than the data has describe some matrix, and the resul
 tells. One that leaves the CTA's shared memory is out-of-bounds.
 
 Of tcgen05.mma with block scales, an address and an id of factors that no layout has, and
-factors that are not the same in each 32 lanes (9.7.18.10.7); of tcgen05.mma.sp, metadata of
-other values than the ISA defines (9.7.18.10.8).
+factors that are not the same in each 32 lanes (9.7.18.10.7).
 
 Of tcgen05's descriptors (9.7.18.4.1) two things are warnings, since shipped kernels have them:
-0b000 in bits 46-48, and a base offset without a swizzle.
+0b000 in bits 46-48, and a base offset without a swizzle. So is metadata of tcgen05.mma.sp of
+other values than the ISA defines (9.7.18.10.8): it spoils elements of the product, no more.
 
 What a card does with a forbidden one is undefined: it may read other bytes, or
 fault.

@@ -27,6 +27,11 @@ func (j *Judge) operand(ev *machine.Event) {
 	case machine.FaultDescriptor:
 		kind, fix, severity = badDescriptor, "put 0b001 there", Warning
 		notes = []string{"contested: JAX's Mosaic leaves the bits 0 in all of its kernels, and we know of no failure on a card"}
+	case machine.FaultMetadata:
+		kind, severity = badDescriptor, Warning
+		missing, fix = descriptorRemedy(ev.Why)
+		head = fmt.Sprintf("%s, of CTA %d: %s", j.at(ev.PC), ev.CTA, ev.Why)
+		notes = []string{"contested: the ISA leaves what becomes of the product open; CUTLASS's compressor writes 0b0000 for a chunk of zeros, and an H200 takes the metadata of wgmma as it is, as this run does"}
 	case machine.FaultBaseOffset:
 		kind, fix, severity = badDescriptor, "put 0 there", Warning
 		notes = []string{"contested: the ISA gives a base offset for each swizzle and none without one; Triton's kernels have one when they copy scale factors, and we know of no failure on a card"}

@@ -106,6 +106,7 @@ type canonical struct {
 	width               uint32 // in bytes of the rows that are swizzled, 16 where there is no swizzle
 	base                uint32 // base offset
 	wide                bool   // the swizzle moves 32 bytes together: width is 128, MN-major
+	next                bool   // K-major: lead is where rows go on behind their 128 bytes
 }
 
 // swizzled applies the swizzle to an address.
@@ -126,7 +127,11 @@ func (c canonical) chunks(o *operand, visit func(addr uint32)) {
 				if c.width <= 32 {
 					at = b%c.width + b/c.width*c.lead
 				}
-				visit(c.swizzled(c.start + r%8*c.width + r/8*c.stride + at))
+				from := c.start
+				if c.next && c.start%128+b >= 128 {
+					from, at = c.lead, c.start%128+b-128
+				}
+				visit(c.swizzled(from + r%8*c.width + r/8*c.stride + at))
 			}
 		}
 		return

@@ -62,6 +62,10 @@ var places = struct {
 // placeOf returns the place of an operand and what to add to its addresses.
 func placeOf(c canonical, o *operand) (*place, uint32) {
 	base := c.start &^ (pattern - 1)
+	if c.next {
+		base = min(base, c.lead&^(pattern-1))
+		c.lead -= base
+	}
 	c.start -= base
 	return cachedPlace(placeKey{c, *o}), base
 }

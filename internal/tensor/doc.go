@@ -51,6 +51,11 @@
 //	              tcgen05: f16, bf16, tf32,
 //	              e4m3, e5m2                    25  all   23         model
 //	              e2m3, e3m2, e2m1              25  all   23         assumed
+//	              mxf8f6f4: e4m3, e5m2          25  all   23         model
+//	              mxf8f6f4: e2m3, e3m2, e2m1    25  all   23         assumed
+//	              mxf4, mxf4nvf4, K of 64       35  all   23         model
+//	              mxf4, mxf4nvf4, K of 96       35  all   23         assumed
+//	              i8                            exact
 //	sm_120        mma.sync: f16, bf16, tf32,
 //	              e4m3, e5m2                    25  all   23         model
 //	              e2m3, e3m2, e2m1              25  all   23         assumed
@@ -62,7 +67,8 @@
 // With tcgen05, "all" is 16 products of f16 and bf16, 8 of tf32 and 32 of the
 // 8-bit kinds, whose operands may be of any two of their formats. What follows
 // from nobody's measurement is assumed too: a product whose operands come from
-// two CTAs, scale-input-d, and the sparse forms of all but sm_90.
+// two CTAs, scale-input-d, and the sparse forms of all but sm_90. [ScaledRule] says
+// what block scales add, and testdata/scaled has 2,800 of MMA-Sim's results for it.
 //
 // "Widened" is what ptxas makes of fp8 for mma.sync where the chip has no such
 // instruction, see below. A B200 delivers the same: C is not in the sum but added

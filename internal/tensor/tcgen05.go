@@ -79,6 +79,9 @@ func NewTCGen05(f TCGen05Form) (*TCGen05, error) {
 		decode = t.decodeScaled
 	}
 	if err := decode(); err != nil {
+		if f.Arch == 107 && !errors.Is(err, ErrNotModelled) {
+			return nil, fmt.Errorf("tcgen05.mma of kind %s with instruction descriptor 0x%08x on sm_107, where it has other fields, is %w", f.Kind, f.Desc, ErrNotModelled)
+		}
 		return nil, err
 	}
 	switch {
@@ -318,10 +321,10 @@ func (t *TCGen05) CheckA(desc uint64) error {
 	if t.ATensor {
 		return nil
 	}
-	return TensorDescriptor(desc).checkFor("A", t.A, t.TransA)
+	return TensorDescriptor(desc).checkFor("A", t.A, t.TransA, t.a.width)
 }
 
 // CheckB is CheckA for B.
 func (t *TCGen05) CheckB(desc uint64) error {
-	return TensorDescriptor(desc).checkFor("B", t.B, t.TransB)
+	return TensorDescriptor(desc).checkFor("B", t.B, t.TransB, t.b.width)
 }

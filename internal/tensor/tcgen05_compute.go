@@ -32,7 +32,7 @@ type TCGen05Call struct {
 // tensor memory: column by column, lane by lane.
 type tcScratch struct {
 	raw           [288*64 + 16]byte // shared memory, span after span
-	a             [4][128 * 32]byte // rows of A, by part where they may differ
+	a             [4][128 * 48]byte // rows of A, by part where they may differ
 	b             [2][288 * 64]byte // columns of B, by CTA
 	pa            [4]Panel          // decoded
 	pb            [4]Panel
@@ -40,10 +40,14 @@ type tcScratch struct {
 	d, was, byRow [256 * TensorLanes]uint32  // C and D of one part, C, and D row by row
 	odd           []scaled
 
-	sfa, sfb [8 * columnBytes]byte // cells of the factors
-	meta     [2 * columnBytes]byte // cells of the metadata
-	met      [128 * 64]uint8       // what the stored elements of A meet, by row
-	num      [3][256 * 128]int8    // e2m1 in halves: rows of A and columns of B of one part
+	sfa, sfb       [16 * columnBytes]byte // cells of the factors
+	codesA, codesB [8]byte
+	facB           [256][8]factor
+	expA           [TensorLanes]int32 // exponents of factors
+	expB           [256]int32
+	meta           [2 * columnBytes]byte // cells of the metadata
+	met            [128 * 64]uint8       // what the stored elements of A meet, by row
+	num            [3][256 * 128]int8    // e2m1 in halves: rows of A and columns of B of one part
 }
 
 var tcScratches = sync.Pool{New: func() any { return new(tcScratch) }}

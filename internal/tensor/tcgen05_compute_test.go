@@ -95,7 +95,7 @@ func newTCCase(t *testing.T, s source, form TCGen05Form) *tcCase {
 	if g.halfLanes() {
 		lane = 16 * s.to(2)
 	}
-	c.ta0 = TensorAddress(lane, s.to(40))
+	c.ta0 = TensorAddress(lane, s.to(32))
 	c.d0 = TensorAddress(lane, 64+s.to(TensorColumns-64-g.ColumnsD()+1))
 	c.call = TCGen05Call{D: c.d0, A: c.a0.desc(), B: c.b0.desc(), Input: s.to(4) != 0}
 	for cta := range g.CTAs {

@@ -100,6 +100,9 @@ func (c *TensorCopy) CheckShared(desc uint64) error {
 	if err := d.Check(); err != nil {
 		return err
 	}
+	if d.Absolute() {
+		return fmt.Errorf("shared memory descriptor 0x%016x has leading dimension mode 1 in bit 52, an absolute address, which only K of 96 of tcgen05.mma has, on sm_103a (ISA 9.7.18.4.1)", desc)
+	}
 	if d.Wide() {
 		return fmt.Errorf("shared memory descriptor 0x%016x has swizzling mode 1 for a copy, whose K-major matrix has no layout in the ISA: %w", desc, ErrNotModelled)
 	}

@@ -12,7 +12,8 @@ import "fmt"
 //	bits 32–45  stride dimension byte offset (SBO)
 //	bits 46–48  0b001
 //	bits 49–51  base offset
-//	bit  52     LBO is an absolute address: sm_103a with K of 48 bytes only
+//	bit  52     LBO is an absolute address: sm_103a with K of 48 bytes only. Rows of
+//	            128 bytes go on there, as CUTLASS's kernels for sm_103 have it
 //	bits 61–63  swizzle: 0 none, 1 128 bytes that moves 32 bytes together,
 //	            2 128 bytes, 4 64 bytes, 6 32 bytes
 //
@@ -57,7 +58,7 @@ func (d TensorDescriptor) Swizzle() uint32 {
 func (d TensorDescriptor) Wide() bool { return d>>61 == 1 }
 
 func (d TensorDescriptor) canonical() canonical {
-	c := canonical{start: d.Start(), lead: d.Leading(), stride: d.Stride(), width: d.Swizzle(), base: d.BaseOffset(), wide: d.Wide()}
+	c := canonical{start: d.Start(), lead: d.Leading(), stride: d.Stride(), width: d.Swizzle(), base: d.BaseOffset(), wide: d.Wide(), next: d.Absolute()}
 	if c.width == 0 {
 		c.width = 16 // of an invalid code
 	}
@@ -81,8 +82,6 @@ func (d TensorDescriptor) Check() error {
 		return fmt.Errorf("shared memory descriptor 0x%016x has 0b%03b in bits 46-48, where tcgen05 wants 0b001 %s", uint64(d), d>>46&7, section)
 	case d.Swizzle() == 0:
 		return fmt.Errorf("shared memory descriptor 0x%016x has swizzling mode %d in bits 61-63, where 0, 1, 2, 4 and 6 are defined %s", uint64(d), d>>61, section)
-	case d.Absolute():
-		return fmt.Errorf("shared memory descriptor 0x%016x has leading dimension mode 1 in bit 52, an absolute address, which only sm_103a has %s", uint64(d), section)
 	case d&tensorReserved != 0:
 		return fmt.Errorf("shared memory descriptor 0x%016x has reserved bits set: 0x%x, where bits 14-15, 30-31 and 53-60 must be 0 %s", uint64(d), uint64(d&tensorReserved), section)
 	}
@@ -90,10 +89,13 @@ func (d TensorDescriptor) Check() error {
 }
 
 // checkFor is Check for an operand of tcgen05.mma: which swizzles go with its
-// major-ness and type (ISA 9.7.18.10.1, 9.7.18.10.3).
-func (d TensorDescriptor) checkFor(matrix string, f Format, mn bool) error {
+// major-ness and type (ISA 9.7.18.10.1, 9.7.18.10.3). k is the bytes of a row.
+func (d TensorDescriptor) checkFor(matrix string, f Format, mn bool, k int) error {
 	if err := d.Check(); err != nil {
 		return fmt.Errorf("matrix %s: %w", matrix, err)
+	}
+	if err := d.checkLead(matrix, k); err != nil {
+		return err
 	}
 	switch {
 	case mn && f == TF32 && !d.Wide():
@@ -102,6 +104,20 @@ func (d TensorDescriptor) checkFor(matrix string, f Format, mn bool) error {
 		return fmt.Errorf("matrix %s: shared memory descriptor 0x%016x has swizzling mode 1, 128 bytes with 32-byte atoms, which only tf32 has for a transposed matrix (ISA 9.7.18.10.1)", matrix, uint64(d))
 	case d.Wide() && !mn:
 		return fmt.Errorf("matrix %s: shared memory descriptor 0x%016x has swizzling mode 1 for a K-major matrix, which has no layout in the ISA: %w", matrix, uint64(d), ErrNotModelled)
+	}
+	return nil
+}
+
+// checkLead checks what the leading dimension is.
+func (d TensorDescriptor) checkLead(matrix string, k int) error {
+	long := k == 48
+	switch {
+	case d.Absolute() && !long:
+		return fmt.Errorf("matrix %s: shared memory descriptor 0x%016x has leading dimension mode 1 in bit 52, an absolute address, which only K of 96 has, on sm_103a (ISA 9.7.18.4.1)", matrix, uint64(d))
+	case d.Absolute() && (d.Swizzle() != 128 || d.Wide() || d.BaseOffset() != 0):
+		return fmt.Errorf("matrix %s: shared memory descriptor 0x%016x has an absolute address as its leading dimension, where the swizzle must be mode 2, 128 bytes, and the base offset 0 (ISA 9.7.18.4.1)", matrix, uint64(d))
+	case long && !d.Absolute() && d.Swizzle() > 16 && d.Start()%d.Swizzle()+48 > d.Swizzle():
+		return fmt.Errorf("matrix %s: shared memory descriptor 0x%016x of rows of 48 bytes that pass the end of the swizzle, without an absolute address: where they go on is %w", matrix, uint64(d), ErrNotModelled)
 	}
 	return nil
 }

@@ -1,9 +1,5 @@
 package tensor
 
-import (
-	"math"
-)
-
 // readScales reads the cells of the factors of one CTA.
 func (t *TCGen05) readScales(s *tcScratch, x *TCGen05Call, cta int) {
 	if t.Factors == 0 {
@@ -23,14 +19,20 @@ func (t *TCGen05) readCells(cells []byte, x *TCGen05Call, cta int, taddr uint32,
 
 // factorsA are the codes of the factors of a row of A of the CTA.
 func (t *TCGen05) factorsA(s *tcScratch, row int) []byte {
-	_, lane, column, b := t.CellSFA(row, 0)
-	return s.sfa[TensorOffset(lane, column)+uint32(b):][:t.Factors]
+	for f := range t.Factors {
+		_, lane, column, b := t.CellSFA(row, f)
+		s.codesA[f] = s.sfa[TensorOffset(lane, column)+uint32(b)]
+	}
+	return s.codesA[:t.Factors]
 }
 
 // factorsB are the codes of the factors of a column of a half of B.
 func (t *TCGen05) factorsB(s *tcScratch, half, n int) []byte {
-	lane, column, b := t.CellSFB(half*t.N/t.CTAs+n, 0)
-	return s.sfb[TensorOffset(lane, column)+uint32(b):][:t.Factors]
+	for f := range t.Factors {
+		lane, column, b := t.CellSFB(half*t.N/t.CTAs+n, f)
+		s.codesB[f] = s.sfb[TensorOffset(lane, column)+uint32(b)]
+	}
+	return s.codesB[:t.Factors]
 }
 
 // scaledTile is Tile with a factor for each row and column, for operands of 8 bits.
@@ -39,17 +41,21 @@ func (t *TCGen05) factorsB(s *tcScratch, half, n int) []byte {
 // by one.
 func (t *TCGen05) scaledTile(s *tcScratch, d []uint32, half, copied int) {
 	rows, table := t.Rows(), &factors[t.Scale]
-	was := s.was[:len(d)]
+	was, ea, eb := s.was[:len(d)], s.expA[:rows], s.expB[:len(d)/rows]
+	for m := range ea {
+		ea[m] = table[t.factorsA(s, m)[0]].exp
+	}
+	for n := range eb {
+		eb[n] = table[t.factorsB(s, half, n)[0]].exp
+	}
 	copy(was, d)
 	for i, c := range d {
-		e := table[t.factorsA(s, i%rows)[0]].exp + table[t.factorsB(s, half, i/rows)[0]].exp
-		d[i], _ = shifted(c, -e)
+		d[i], _ = shifted(c, -ea[i%rows]-eb[i/rows])
 	}
 	t.tile(s, d, half, copied)
 	var x, y Vector
 	for i, c := range was {
-		sa, sb := t.factorsA(s, i%rows), t.factorsB(s, half, i/rows)
-		e := table[sa[0]].exp + table[sb[0]].exp
+		e := ea[i%rows] + eb[i/rows]
 		_, fine := shifted(c, -e)
 		r, also := shifted(d[i], e)
 		if d[i] == 0 && c&^(1<<31) != 0 { // C may have been below the smallest number
@@ -57,7 +63,7 @@ func (t *TCGen05) scaledTile(s *tcScratch, d []uint32, half, copied int) {
 		}
 		if !fine || !also {
 			t.vectors(&x, &y, s, i%rows, half, i/rows, copied)
-			r = t.scaled.Dot(c, &x, &y, sa, sb)
+			r = t.scaled.Dot(c, &x, &y, t.factorsA(s, i%rows), t.factorsB(s, half, i/rows))
 		}
 		d[i] = r
 	}
@@ -122,16 +128,18 @@ func (t *TCGen05) packedTile(s *tcScratch, d []uint32, half, copied int) {
 	a, b := s.num[0][:rows*k], s.num[1][:columns*t.K]
 	unpackHalves(a, s.a[copied][:rows*t.a.width])
 	unpackHalves(b, s.b[half][:columns*t.b.width])
-	var fa, fb [16]factor
+	var fa [8]factor
 	table := &factors[t.Scale]
+	for n := range columns {
+		for i, code := range t.factorsB(s, half, n) {
+			s.facB[n][i] = table[code]
+		}
+	}
 	for m := range rows {
 		for i, code := range t.factorsA(s, m) {
 			fa[i] = table[code]
 		}
 		for n := range columns {
-			for i, code := range t.factorsB(s, half, n) {
-				fb[i] = table[code]
-			}
 			col := b[n*t.K:][:t.K]
 			if t.Sparse {
 				col = s.num[2][:k]
@@ -140,23 +148,25 @@ func (t *TCGen05) packedTile(s *tcScratch, d []uint32, half, copied int) {
 				}
 			}
 			c := &d[n*rows+m]
-			*c = t.packedDot(*c, a[m*k:][:k], col, &fa, &fb)
+			*c = t.packedDot(*c, a[m*k:][:k], col, &fa, &s.facB[n])
 		}
 	}
 }
 
+// dot16 adds products of e2m1 in halves.
+func dot16(x, y *[scaledGroup]int8) int32 {
+	p := func(i int) int32 { return int32(x[i]) * int32(y[i]) }
+	return p(0) + p(1) + p(2) + p(3) + (p(4) + p(5) + p(6) + p(7)) + (p(8) + p(9) + p(10) + p(11) + (p(12) + p(13) + p(14) + p(15)))
+}
+
 // packedDot is [ScaledRule.Dot] of e2m1 in halves.
-func (t *TCGen05) packedDot(c uint32, a, b []int8, fa, fb *[16]factor) uint32 {
-	var sums [16]int64
-	var exps [16]int32
+func (t *TCGen05) packedDot(c uint32, a, b []int8, fa, fb *[8]factor) uint32 {
+	var sums [8]int64
+	var exps [8]int32
 	groups, block := len(a)/scaledGroup, len(a)/scaledGroup/t.Factors
 	cv, top := decode32(c)
 	for g := range groups {
-		x, y := (*[scaledGroup]int8)(a[g*scaledGroup:]), (*[scaledGroup]int8)(b[g*scaledGroup:])
-		sum := int32(0)
-		for i := range x {
-			sum += int32(x[i]) * int32(y[i])
-		}
+		sum := dot16((*[scaledGroup]int8)(a[g*scaledGroup:]), (*[scaledGroup]int8)(b[g*scaledGroup:]))
 		f, h := &fa[g/block], &fb[g/block]
 		sums[g], exps[g] = int64(sum)*int64(f.sig*h.sig), f.exp+h.exp
 		switch {
@@ -180,5 +190,5 @@ func (t *TCGen05) packedDot(c uint32, a, b []int8, fa, fb *[16]factor) uint32 {
 			q += s / (1 << -shift)
 		}
 	}
-	return t.rule.round(math.Ldexp(float64(q), int(top-keep)))
+	return t.rule.round(float64(q) * power(top-keep))
 }

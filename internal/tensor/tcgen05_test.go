@@ -188,6 +188,7 @@ func TestWrongInstructionDescriptors(t *testing.T) {
 		{TCGen05Form{Kind: "ti16", Desc: 0}, "kind ti16", true},
 		{TCGen05Form{Kind: "i8", Desc: 0}, "no scale-input-d", false},
 		{TCGen05Form{Kind: "mxf4", Desc: 0}, "no scale-input-d", false},
+		{TCGen05Form{Kind: "f16", Arch: 107, Desc: idesc(F32, F16, F16, 128, 64) | 1<<29}, "on sm_107", true},
 		{TCGen05Form{Kind: "f16", WS: true, Desc: idesc(F32, F16, F16, 128, 64)}, "tcgen05.mma.ws has no scale-input-d", false},
 		{TCGen05Form{Kind: "f16", Sparse: true, Desc: idesc(F32, F16, F16, 128, 64) | 5}, "sparsity selector", true},
 		{TCGen05Form{Kind: "f16", Sparse: true, Desc: idesc(F32, F16, F16, 128, 64)}, "tcgen05.mma.sp wants 1", false},
@@ -241,7 +242,7 @@ func TestTensorDescriptors(t *testing.T) {
 		w := wrong[s.to(len(wrong))]
 		v[w.field] = w.value
 		d = TensorDescriptor(packFields(smemFields, v))
-		if err := d.Check(); err == nil || !strings.Contains(err.Error(), w.want) || !strings.Contains(err.Error(), "(ISA 9.7.18.4.1)") {
+		if err := d.checkFor("A", F16, true, 32); err == nil || !strings.Contains(err.Error(), w.want) || !strings.Contains(err.Error(), "(ISA 9.7.18.4.1)") {
 			t.Fatalf("%v: %v, want %q", v, err, w.want)
 		}
 	}
