@@ -1,6 +1,8 @@
 package machine_test
 
 import (
+	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -163,6 +165,51 @@ var tensorBehaviours = []behaviour{
 		body: tensorKernel(`add.u32 %l, %tm, 505; @!%p tcgen05.shift.cta_group::1.down [%l];`)},
 	{name: "shift-of-columns-that-nobody-allocated", block: 32, stops: true, wantStop: machine.FaultTensorBounds, msg: "column 64",
 		body: tensorKernel(`add.u32 %l, %tm, 60; @!%p tcgen05.shift.cta_group::1.down [%l];`)},
+}
+
+var unpackBehaviours = []behaviour{
+	{name: "ldmatrix-of-4-bits", block: 32,
+		body: unpackTile + `
+	ldmatrix.sync.aligned.m8n16.x2.shared.b8x16.b4x16_p64 {%r0, %r1}, [%a];
+	st.global.u32 [%o], %r1;`,
+		want: func(i int) uint32 { return unpackedOf(8+i/4, i%4, 4) }},
+	{name: "ldmatrix-of-6-bits", block: 32,
+		body: unpackTile + `
+	ldmatrix.sync.aligned.m8n16.x1.shared.b8x16.b6x16_p32 {%r0}, [%a];
+	st.global.u32 [%o], %r0;`,
+		want: func(i int) uint32 { return unpackedOf(i/4, i%4, 6) }},
+}
+
+const unpackTile = `
+	.shared .align 16 .b8 tile[512]; .reg .b32 %a, %r<8>;
+	mov.u32 %a, tile; mad.lo.u32 %a, %t, 16, %a;
+	mad.lo.u32 %r0, %t, 0x01234567, 0x89abcdef; add.u32 %r1, %r0, 0x11111111; add.u32 %r2, %r1, 0x31313131; mov.u32 %r3, 0xffffffff;
+	st.shared.v4.u32 [%a], {%r0, %r1, %r2, %r3};
+	bar.warp.sync -1;`
+
+// unpackedOf has elements 4q to 4q+3 of a row, each of some bits, in a byte each.
+func unpackedOf(row, q, bits int) (w uint32) {
+	a := uint32(row)*0x01234567 + 0x89abcdef
+	b := a + 0x11111111
+	stream := fmt.Sprintf("%032b%032b%032b", b+0x31313131, b, a) // the last digit is bit 0
+	for e := range 4 {
+		end := len(stream) - (4*q+e)*bits
+		x, _ := strconv.ParseUint(stream[end-bits:end], 2, 32)
+		w |= uint32(x) << (8 * e)
+	}
+	return w
+}
+
+// TestUnpackBehaviours runs ldmatrix of elements of 4 and of 6 bits.
+func TestUnpackBehaviours(t *testing.T) {
+	for _, c := range unpackBehaviours {
+		c.target = "sm_100a"
+		t.Run(c.name, func(t *testing.T) {
+			for _, s := range explore.Handful(3) {
+				c.check(t, s)
+			}
+		})
+	}
 }
 
 // TestTensorBehaviours runs what moves data in tensor memory.
