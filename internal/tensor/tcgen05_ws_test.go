@@ -264,6 +264,57 @@ func metaWS(f Format, m int) cute {
 	return lay("(%d,64,%d):(1,128,%d)", m, 128/m, m)
 }
 
+// TestWSLayout compares where D and the metadata of a sparse A lie with CuTe's tmem_frg_ws and
+// tmem_e_frg_ws, element by element; two columns, or two rows, exchanged do not agree.
+func TestWSLayout(t *testing.T) {
+	for _, m := range []int{32, 64, 128} {
+		for _, n := range []int{64, 128} {
+			for _, f := range []struct {
+				kind string
+				of   Format
+			}{{"f16", F16}, {"tf32", TF32}, {"f8f6f4", E4M3}} {
+				g, err := NewTCGen05(TCGen05Form{Kind: f.kind, CTAs: 1, WS: true, Sparse: true, ScaleD: -1, Desc: idesc(F32, f.of, f.of, m, n) | 4})
+				if err != nil {
+					t.Fatal(err)
+				}
+				groups := 128 / m
+				frag := lay("(%d,(%d,%d)):(1,(128,%d))", m, n/groups, groups, m)
+				differ := func(row, col func(int) int) (count int) {
+					for i := range m {
+						for j := range n {
+							if _, lane, column := g.CellD(row(i), col(j)); lane+128*column != frag.at(i, j) {
+								count++
+							}
+						}
+						for nibble := range g.Nibbles() {
+							_, lane, column, bit := g.CellMeta(row(i), nibble)
+							for copied, d := range g.CopiesMeta() {
+								at := metaWS(f.of, m).at(i, nibble*g.K/g.Nibbles(), copied)
+								unit := at / 128
+								if f.of == TF32 {
+									unit *= 2
+								}
+								if lane+d != at%128 || 32*column+bit != unit {
+									count++
+								}
+							}
+						}
+					}
+					return count
+				}
+				same := func(i int) int { return i }
+				swapped := func(i int) int { return map[int]int{1: 9, 9: 1}[i] + map[bool]int{true: i}[i != 1 && i != 9] }
+				if n := differ(same, same); n != 0 {
+					t.Fatalf("%s, M = %d, N = %d: %d places are not CuTe's", f.kind, m, g.N, n)
+				}
+				if differ(swapped, same) == 0 || differ(same, swapped) == 0 {
+					t.Errorf("%s, M = %d: two rows or columns exchanged agree with CuTe", f.kind, m)
+				}
+			}
+		}
+	}
+}
+
 // drawBits draws a matrix, of finite elements where the format has others.
 func drawBits(s source, f Format, rows, k int) [][]uint32 {
 	if f == S8 || f == U8 || f == S32 {
