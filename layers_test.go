@@ -45,7 +45,7 @@ var layers = [][]string{
 	{"muster/kernel/inst/internal/row", "muster/internal/axiom/flow"},
 	{"muster/mbarrier/mbarriertest", "muster/examples/overlap", "muster/examples/stuck", "muster/internal/brute", "muster/internal/brute/lanes", "muster/internal/brute/launches", "muster/internal/axiom"},
 	{"muster/report", "muster/internal/progress", "muster/internal/tensor/wmmacard"},
-	{"muster/internal/files", "muster/internal/parallel", "muster/internal/diag", "muster/internal/undecided", "muster/internal/view/page"},
+	{"muster/internal/files", "muster/internal/parallel", "muster/internal/garbage", "muster/internal/diag", "muster/internal/undecided", "muster/internal/view/page"},
 	{"muster/ptx", "muster/mbarrier", "muster/mbarrier/internal/others"},
 	{"muster/mbarrier/internal/history", "muster/mbarrier/internal/page"},
 }

@@ -127,7 +127,7 @@ func (d *document) run(command string, status *int) string {
 
 // progressLine is what a command that takes half a minute or more writes besides, as under the race
 // detector or on a busy machine.
-var progressLine = regexp.MustCompile(`(?m)^muster: \d+s of \S+: .*\n`)
+var progressLine = regexp.MustCompile(`(?m)^muster: \S+ of \S+: .*\n`)
 
 // alike reports whether an output is as wanted, where lines "…" stand for one or more lines.
 func alike(want, got string) bool {

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"muster"
+	"muster/internal/garbage"
 )
 
 // A work is a command's work under its limits. When its time is over or it is
@@ -59,6 +60,7 @@ func (c *console) begin(in *input) (*work, error) {
 	w.endIn(in.limits.Time+grace(in.limits.Time), fmt.Sprintf("the time limit of %v ran out (--limit-time)", in.limits.Time), false)
 	if c.alone {
 		debug.SetMemoryLimit(max(in.limits.Memory, leastMemory))
+		garbage.Gather()
 		go w.weigh(time.NewTicker(20 * time.Millisecond))
 	}
 	return w, nil

@@ -15,6 +15,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"muster/internal/garbage"
 	"muster/report"
 )
 
@@ -22,6 +23,7 @@ var update = flag.Bool("update", false, "rewrite golden files")
 
 func TestMain(m *testing.M) {
 	os.Setenv("XDG_CACHE_HOME", os.DevNull) // no test writes to the user's cache
+	garbage.Gather()                        // runs in this process collect as those of the command do
 	testscript.Main(m, map[string]func(){"muster": main, followed: mainFollowed})
 }
 

@@ -32,12 +32,12 @@ const maxLooked = 64
 // precedes the read, or if what comes behind the read took an earlier one (8.10.1, 8.10.6). An
 // update that wrote a version does, if the write can come before that version. A compare-and-swap
 // that reads another version may fail, and one that failed (!writes) write where an earlier one is
-// not in the way. Where values decide which fences there are, causality order
-// may be another one in the execution in which the read returns the write.
+// not in the way. Where values decide which fences there are, causality order may be another one in
+// the execution in which the read returns the write.
 func (r *Run) buffers(ev *machine.Event, lane int, w *word, i, n int, writes bool) {
 	for k := range w.reads {
 		d := &w.reads[k]
-		if !r.controls(ev, lane, d.control) || r.nodes[n].lane() == r.nodes[d.node].lane() || w.index(d.floor) > i || !writes && !r.nodes[d.node].writes {
+		if !r.controls(ev, lane, d.control) || r.nodes[n].lane() == r.nodes[d.node].lane() || w.index(d.floor) > i || !writes && !r.nodes[d.node].writes && !r.varies {
 			continue
 		}
 		if !r.varies && (r.order.Known(ev.CTA, ev.Warp, lane, d.Moment) != 0 || d.update && r.afterUpdate(ev, lane, w, d.node)) {
@@ -301,3 +301,13 @@ func (r *Run) Took(node int) machine.Version { return r.nodes[node].of }
 
 // From returns the node that wrote what a node read, -1 if none did.
 func (r *Run) From(node int) int { return r.nodes[node].from }
+
+// Before returns the node that wrote the version before the one that a node wrote, -1 if none did.
+func (r *Run) Before(node int) int {
+	n := &r.nodes[node]
+	w := r.words[n.Word]
+	if i := w.index(n.made); i > 0 {
+		return w.versions[i-1].node
+	}
+	return -1
+}

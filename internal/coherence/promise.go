@@ -69,13 +69,6 @@ func (r *Run) Follow(by machine.Version) machine.Version {
 	return n.made
 }
 
-// Frees reports whether a choice of the writer may take any version: what it writes is looked for,
-// and causality order may be another one where the read returns it.
-func (r *Run) Frees(m *machine.Machine, c machine.Choice) bool {
-	p := r.promise
-	return p != nil && p.all && r.varies && c.CTA == p.cta && c.Warp == p.warp && c.Lane == p.lane && slices.Contains(m.WordsOf(c), p.word.at)
-}
-
 // Breaks reports whether a choice keeps the writer from making the promised write: it takes that
 // version itself or a later one of the word, or knows of one, or of the read.
 func (r *Run) Breaks(m *machine.Machine, c machine.Choice) bool {
@@ -88,7 +81,7 @@ func (r *Run) Breaks(m *machine.Machine, c machine.Choice) bool {
 		return false
 	}
 	if p.all {
-		return !r.varies && r.order.Known(c.CTA, c.Warp, int(c.Lane), p.acquired) != 0
+		return r.order.Known(c.CTA, c.Warp, int(c.Lane), p.acquired) != 0
 	}
 	at := p.word.index(p.name)
 	if at < 0 {

@@ -158,7 +158,8 @@ func (d *depending) run(b *before, read int, value uint64) (list []made, ended, 
 	of := d.words.Node(read)
 	o := &noting{of: of, read: read, rec: d.record(), weak: map[weakRead]int{}}
 	m := b.m.Fork(o, nil)
-	pc, polls := of.PC, m.Program().Polls()[of.PC] != nil
+	pc, polls := of.PC, m.Program().Polls()
+	stood, had := int32(-1), 0 // the last test of memory as it is, and what was written before it
 	reads := d.readsBehind(read)
 	m.Supply(b.c, value)
 	for steps := 0; ; steps++ {
@@ -170,15 +171,15 @@ func (d *depending) run(b *before, read int, value uint64) (list []made, ended, 
 		if at < 0 {
 			return o.made, true, !o.unsure
 		}
-		if polls && at == pc && steps == 0 {
+		if polls[at] != nil && (at == pc && steps == 0 || at == stood && len(o.made) == had) {
 			return o.made, true, !o.unsure // it waits for another value
 		}
-		switch c, v, what := d.again(m, of, at, reads, o.made); what {
-		case asItWas:
+		if c, v, ok := d.again(m, read, at, reads, o.made); ok {
 			m.Supply(c, v)
 			continue
-		case unknown:
-			return o.made, false, !o.unsure
+		}
+		if polls[at] != nil {
+			stood, had = at, len(o.made)
 		}
 		c, ok := m.Alone(of.CTA, of.Warp, of.Lane)
 		if !ok {
@@ -207,39 +208,41 @@ func (d *depending) readsBehind(read int) map[strongRead][]int {
 	return list
 }
 
-// What a read of a lane that runs alone returns.
-const (
-	asMemoryIs = iota
-	asItWas    // what it returned in the execution
-	unknown
-)
-
-// again tells what the read at which a lane stands, which has made some writes, returns: what it
-// did in the execution, and by which choice; but what the lane wrote itself, if it read its own
-// write there, or what was there at the beginning.
-func (d *depending) again(m *machine.Machine, of coherence.Access, pc int32, reads map[strongRead][]int, list []made) (c machine.Choice, v uint64, what int) {
+// again returns what the read at which a lane stands, which has made some writes from a read on,
+// returned in the execution, and by which choice. It does not where that was what the lane wrote
+// itself, or what was there at the beginning, and it has written the word now; where it read a
+// write of its own that it does not make now, it reads what comes before that in coherence order.
+func (d *depending) again(m *machine.Machine, read int, pc int32, reads map[strongRead][]int, list []made) (c machine.Choice, v uint64, ok bool) {
+	of := d.words.Node(read)
 	c = machine.Choice{Kind: machine.Pick, CTA: of.CTA, Warp: of.Warp, Lane: of.Lane}
 	words := m.WordsOf(c)
 	if len(words) != 1 {
-		return c, 0, asMemoryIs
+		return c, 0, false
 	}
 	k := strongRead{pc, words[0]}
 	if len(reads[k]) == 0 {
-		return c, 0, asMemoryIs
+		return c, 0, false
 	}
 	n := reads[k][0]
 	reads[k] = reads[k][1:]
+	c.Op = int64(m.Last(words[0]))
 	from := d.words.From(n)
 	own := from >= 0 && laneOf(d.words.Node(from)) == laneOf(of)
 	wrote := slices.ContainsFunc(list, func(w made) bool { return w.word == words[0] })
 	switch {
 	case wrote && (own || from < 0):
-		return c, 0, asMemoryIs
-	case own: // a write that it does not make now
-		return c, 0, unknown
+		return c, 0, false
+	case !own:
+		return c, d.record().nodes[n].read, true
 	}
-	c.Op = int64(m.Last(words[0]))
-	return c, d.record().nodes[n].read, asItWas
+	for from > read && laneOf(d.words.Node(from)) == laneOf(of) {
+		from = d.words.Before(from)
+	}
+	if from >= 0 {
+		return c, d.record().nodes[from].wrote.lo, true
+	}
+	v, _, ok = m.Held(words[0], machine.Initial)
+	return c, v, ok
 }
 
 // A noting notes the strong writes of a lane, and whether its weak loads find something else than

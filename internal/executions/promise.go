@@ -19,13 +19,12 @@ import (
 // write depends on the read, or it would be forbidden (8.10.4), so that some run has the write, and
 // what leads to it, while the read returns something else.
 
-// Bounds on what is tried: runs and steps of one write that is read early, and of all, and values
-// that it may have; what is beyond them is named.
+// Bounds on what is tried: runs and steps of one write that is read early, and of all; what is
+// beyond them is named.
 const (
 	maxPromised = 4000
 	maxAhead    = 20_000
-	maxAllAhead = 40_000
-	maxValues   = 16
+	maxAllAhead = 100_000
 )
 
 // A promiseKey is a write that is read early, and where.
@@ -48,40 +47,75 @@ func (x *explorer) reads(d *depending, read, write int) bool {
 	}
 	prefix := d.path[:at]
 	k := promiseKey{path: pathHash(prefix), word: r.Word, by: machine.Promised(w.CTA, w.Warp, w.Lane), read: r.Lane}
-	if d.words.Writes(read) {
-		k.path, k.any = pathHash(d.path[:at+1]), true
-	} else {
-		k.val = d.rec.nodes[write].wrote.lo
+	p := &promise{x: x, prefix: prefix, step: d.path[at], read: r, key: k}
+	update := d.words.Writes(read)
+	if !update || x.varies() {
+		for _, v := range d.wouldWrite(write) {
+			if p.key.val = v; x.once(p, p.promised) {
+				return true
+			}
+		}
 	}
+	if update {
+		p.key.path, p.key.any, p.key.val = pathHash(d.path[:at+1]), true, 0
+		return x.once(p, p.promisedAny)
+	}
+	return false
+}
+
+// varies reports whether values decide what orders the accesses of a thread, so that causality
+// order may be another one where a read returns something else.
+func (x *explorer) varies() bool { return x.judge().Program.OrderVaries() }
+
+// once returns what a promise came to, tried once for each key.
+func (x *explorer) once(p *promise, try func() bool) bool {
+	k := p.key
 	is, ok := x.promises[k]
 	if !ok {
-		is = x.anyOf(&promise{x: x, prefix: prefix, step: d.path[at], read: r, key: k})
+		is = try()
 		x.promises[k] = is
 	}
 	return is
 }
 
-// anyOf tries a promise for each value that the write may have: what it has in the run, and what
-// it has where the read returned another one of these. What a read-modify-write writes is to come
-// behind the write that it reads, so that this may read what comes before: what it writes is what
-// it would then.
-func (x *explorer) anyOf(p *promise) bool {
-	vals := []uint64{p.key.val}
+// wouldWrite lists what a write writes, and what a compare-and-swap does where it finds something
+// else that the word held, or near to that.
+func (d *depending) wouldWrite(node int) (vals []uint64) {
+	of := d.words.Node(node)
+	if d.words.Writes(node) {
+		vals = append(vals, d.record().nodes[node].wrote.lo)
+	}
+	if d.at == nil {
+		d.replay()
+	}
+	b := d.at[node]
+	if b == nil || !b.m.Program().Compares(of.PC) {
+		return vals
+	}
+	for _, v := range d.values(b.m, of.Word, d.record().nodes[node].read) {
+		if list, _, _ := d.run(b, node, v); len(list) > 0 && list[0].word == of.Word && !slices.Contains(vals, list[0].lo) {
+			vals = append(vals, list[0].lo)
+		}
+	}
+	return vals
+}
+
+// promisedAny tries a promise for each value that the write may have where the read is a
+// read-modify-write. What this writes is to come behind the write that it reads, so that the other
+// may read what comes before: what it writes is what it would then.
+func (p *promise) promisedAny() bool {
+	var vals []uint64
 	p.sees = func(v uint64) {
 		if !slices.Contains(vals, v) {
 			vals = append(vals, v)
 		}
 	}
-	if p.key.any {
-		vals, p.all = nil, true
-		c := p.search(p.loosened)
-		if p.all = false; !c.Complete {
-			return true
-		}
+	c := p.search(p.loosened)
+	if p.sees = nil; !c.Complete {
+		return true
 	}
-	for k := 0; k < len(vals); k++ {
-		p.key.val = vals[k]
-		if k == maxValues || p.promised() {
+	for _, v := range vals {
+		if p.key.val = v; p.promised() {
 			return true
 		}
 	}
@@ -109,8 +143,7 @@ type promise struct {
 	after  machine.Version // the version before it
 	now    *promising      // the run at hand
 	met    bool
-	sees   func(val uint64) // it gets what the writer writes
-	all    bool             // no value is promised yet: what the writer writes is looked for
+	sees   func(val uint64) // if set, no value is promised yet: it gets what the writer writes
 }
 
 // promised reports whether some execution goes on so that the read returns the write.
@@ -141,7 +174,7 @@ func (p *promise) search(fork func(machine.Observer) *machine.Machine) (c explor
 	s.Fork = fork
 	s.Allows = func(w explore.Watcher, m *machine.Machine, c machine.Choice) bool {
 		words := w.(*promising).words
-		return words.Frees(m, c) || !words.Breaks(m, c) && words.Allows(m, c)
+		return !words.Breaks(m, c) && words.Allows(m, c)
 	}
 	c = explore.NewSearch(&s, explore.Limits{Schedules: maxPromised, Steps: maxAhead, Length: maxLength}).Run(func() bool { return p.met })
 	p.x.ahead += c.Steps
@@ -212,10 +245,10 @@ func (w *promising) settle(m *machine.Machine) {
 		lo, _, ok := m.Held(w.p.key.word, name)
 		switch {
 		case !ok:
-		case lo == w.p.key.val && !w.p.all:
-			w.p.met = true
-		default:
+		case w.p.sees != nil:
 			w.p.sees(lo)
+		case lo == w.p.key.val:
+			w.p.met = true
 		}
 	}
 }

@@ -81,15 +81,15 @@ func (x *ctx) issueBy(op Op, lane int, mask uint32) *Op {
 	m, w := x.m, x.w
 	m.nextOp++
 	op.ID, op.CTA, op.Warp, op.Lane, op.PC = m.nextOp, w.cta, w.index, int8(lane), x.s.pc
-	w.used = true
-	w.cp[lane].issued[op.Group]++
-	op.Seq = w.cp[lane].issued[op.Group]
-	w.cp[lane].open[op.Group] = append(w.cp[lane].open[op.Group], op.Seq)
-	w.cp[lane].unread[op.Group] = append(w.cp[lane].unread[op.Group], op.Seq)
+	c := &w.counting()[lane]
+	c.issued[op.Group]++
+	op.Seq = c.issued[op.Group]
+	c.open[op.Group] = append(c.open[op.Group], op.Seq)
+	c.unread[op.Group] = append(c.unread[op.Group], op.Seq)
 	if op.Map.Len != 0 && op.Group == NoGroup {
 		// The map is read at issue, so no wait for its group blocks on it.
-		w.cp[lane].issued[GroupBulk]++
-		op.MapSeq = w.cp[lane].issued[GroupBulk]
+		c.issued[GroupBulk]++
+		op.MapSeq = c.issued[GroupBulk]
 	}
 	p := &op
 	if p.step = m.instrs; p.Group == GroupBulk && len(m.ops) > 0 {
@@ -268,7 +268,7 @@ func visitCpMbarrier(x *ctx, in *instr, mask uint32) verdict {
 		}
 		b := m.barrierAt(mem, at)
 		x.issue(Op{Kind: OpMbarArrive, Bars: []BarRef{{Mem: mem, Addr: at, Life: b.life}}, BarBytes: []uint32{0},
-			After: x.w.cp[l].issued[GroupCpAsync], Tracks: GroupCpAsync, noinc: mi.noComplete}, l)
+			After: x.w.counts(l).issued[GroupCpAsync], Tracks: GroupCpAsync, noinc: mi.noComplete}, l)
 	}
 	return performed
 }

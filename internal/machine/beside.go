@@ -64,3 +64,6 @@ func (m *Machine) RunsOf(index int32, buf []Choice) []Choice {
 	}
 	return buf
 }
+
+// ResidentUpTo has up to n CTAs run at a time.
+func (m *Machine) ResidentUpTo(n int) { m.cfg.MaxResident = n }

@@ -27,9 +27,9 @@ const maxGroups = 512
 
 func visitCommit(x *ctx, in *instr, mask uint32) verdict {
 	g := in.x.(*groupInfo).group
-	x.w.used = true
+	cp := x.w.counting()
 	for l := range lanesOf(mask) {
-		c := &x.w.cp[l]
+		c := &cp[l]
 		if len(c.commits[g]) == 2*maxGroups {
 			// No wait names a group so far back, and later ones cover it.
 			c.commits[g] = append([]uint32(nil), c.commits[g][maxGroups:]...)
@@ -58,7 +58,7 @@ func (d *decoder) groupWait(in *ptx.Inst, g Group, read bool) error {
 // target returns the highest operation number that lane l waits for: the last
 // of all groups but the n most recent. wait_all waits for every operation.
 func (gi *groupInfo) target(w *warp, l int) uint32 {
-	c := &w.cp[l]
+	c := w.counts(l)
 	if gi.all {
 		return c.issued[gi.group]
 	}
@@ -75,7 +75,7 @@ func readyGroupWait(x *ctx, in *instr, mask uint32) bool {
 	}
 	gi := in.x.(*groupInfo)
 	for l := range lanesOf(mask) {
-		c := &x.w.cp[l]
+		c := x.w.counts(l)
 		list := c.open[gi.group]
 		if gi.read {
 			list = c.unread[gi.group]
@@ -104,8 +104,7 @@ func visitGroupWait(x *ctx, in *instr, mask uint32) verdict {
 	for l := range lanesOf(mask) {
 		t := gi.target(x.w, l)
 		m.done[l] = t
-		c := &x.w.cp[l]
-		if !gi.read && gi.group != NoGroup {
+		if c := x.w.counts(l); c != &countsNothing && !gi.read && gi.group != NoGroup {
 			// Groups known complete need no entry of their own.
 			i := 0
 			for i < len(c.commits[gi.group]) && c.commits[gi.group][i] <= t {

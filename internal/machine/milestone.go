@@ -24,7 +24,7 @@ func (m *Machine) canAdvance(op *Op) bool {
 		return m.piped(op)
 	case op.Kind == OpMbarArrive:
 		// The arrival follows the issuer's operations, and that of its commit before.
-		open := m.ctas[op.CTA].warps[op.Warp].cp[op.Lane].open[op.Tracks]
+		open := m.ctas[op.CTA].warps[op.Warp].counts(int(op.Lane)).open[op.Tracks]
 		return (len(open) == 0 || open[0] > op.After) && !m.queued(op)
 	}
 	return true
@@ -216,7 +216,7 @@ func (m *Machine) signal(op *Op) {
 // counts returns the counters of an operation's issuer, nil if its CTA is gone.
 func (m *Machine) counts(op *Op) *asyncCounts {
 	if t := m.ctas[op.CTA]; t != nil {
-		return &t.warps[op.Warp].cp[op.Lane]
+		return t.warps[op.Warp].counts(int(op.Lane))
 	}
 	return nil
 }

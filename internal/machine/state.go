@@ -278,12 +278,11 @@ type warp struct {
 	r64    [][32]uint64
 	p      []uint32
 	splits []*split
-	apart  bool   // lanes were divided (Alone), and not all have merged again
-	local  region // the lanes' local memories, one after the other
-	lsize  uint64 // bytes of local memory a lane
-	regs   uint32 // registers a thread, for setmaxnreg
-	cp     [32]asyncCounts
-	used   bool // any cp.async group state
+	apart  bool             // lanes were divided (Alone), and not all have merged again
+	local  region           // the lanes' local memories, one after the other
+	lsize  uint64           // bytes of local memory a lane
+	regs   uint32           // registers a thread, for setmaxnreg
+	cp     *[32]asyncCounts // by lane; nil until it counts: they are large, and few warps do
 	wgmmas []wgmmaUse
 	loads  []tensorLoad // its loads from tensor memory whose registers no instruction has used
 	// multiplies is the last wgmma that it has issued, multiplied the last one that has
@@ -315,6 +314,24 @@ type asyncCounts struct {
 	// them that have not read their source, ascending.
 	open, unread [Groups][]uint32
 }
+
+// counting returns the counters of its lanes, to count with.
+func (w *warp) counting() *[32]asyncCounts {
+	if w.cp == nil {
+		w.cp = new([32]asyncCounts)
+	}
+	return w.cp
+}
+
+// counts returns the counters of a lane, to read.
+func (w *warp) counts(lane int) *asyncCounts {
+	if w.cp == nil {
+		return &countsNothing
+	}
+	return &w.cp[lane]
+}
+
+var countsNothing asyncCounts // nobody writes it
 
 // A split is lanes of a warp at one program counter.
 type split struct {
@@ -471,14 +488,16 @@ func (w *warp) clone() *warp {
 		c.tokenRows[i] = &t
 	}
 	c.written, c.looked = append([]uint64(nil), w.written...), append([]uint64(nil), w.looked...)
-	if w.used {
-		for l := range c.cp {
-			for g := range c.cp[l].commits {
-				c.cp[l].commits[g] = append([]uint32(nil), w.cp[l].commits[g]...)
-				c.cp[l].open[g] = append([]uint32(nil), w.cp[l].open[g]...)
-				c.cp[l].unread[g] = append([]uint32(nil), w.cp[l].unread[g]...)
+	if w.cp != nil {
+		cp := *w.cp
+		for l := range cp {
+			for g := range cp[l].commits {
+				cp[l].commits[g] = append([]uint32(nil), cp[l].commits[g]...)
+				cp[l].open[g] = append([]uint32(nil), cp[l].open[g]...)
+				cp[l].unread[g] = append([]uint32(nil), cp[l].unread[g]...)
 			}
 		}
+		c.cp = &cp
 	}
 	return &c
 }
@@ -532,7 +551,7 @@ func (m *Machine) hashSince(o *Machine) uint64 {
 
 func (m *Machine) hashOp(h *maphash.Hash, op *Op) {
 	maphash.WriteComparable(h, [6]int64{int64(op.Kind), int64(op.Stage), int64(op.CTA), int64(op.Warp), int64(op.Lane), int64(op.PC)})
-	c := &m.ctas[op.CTA].warps[op.Warp].cp[op.Lane]
+	c := m.ctas[op.CTA].warps[op.Warp].counts(int(op.Lane))
 	maphash.WriteComparable(h, [2]uint32{c.issued[op.Group] - op.Seq, c.issued[op.Tracks] - op.After})
 	maphash.WriteComparable(h, [2]int{len(op.Reads), len(op.Writes)})
 	for _, s := range op.Reads {
@@ -617,7 +636,7 @@ func (m *Machine) hashWarp(h *maphash.Hash, t *cta, w *warp) {
 		maphash.WriteComparable(h, w.wgmmas[i].pc)
 		maphash.WriteComparable(h, w.wgmmas[i].fenced)
 	}
-	if w.used {
+	if w.cp != nil {
 		for l := range w.cp {
 			w.cp[l].hash(h)
 		}

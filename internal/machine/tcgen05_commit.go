@@ -73,7 +73,7 @@ func visitTensorCommit(x *ctx, in *instr, mask uint32) verdict {
 		return halted
 	}
 	for l := range lanesOf(mask) {
-		op := Op{Kind: OpMbarArrive, After: x.w.cp[l].issued[GroupTensor], Tracks: GroupTensor, noinc: true, pair: x.otherOf(ci.pair)}
+		op := Op{Kind: OpMbarArrive, After: x.w.counts(l).issued[GroupTensor], Tracks: GroupTensor, noinc: true, pair: x.otherOf(ci.pair)}
 		add := func(a uint64) bool {
 			m.addr[l] = sharedBits(a)
 			mem, at, ok := x.mbarAddress(&ci.bar, l)

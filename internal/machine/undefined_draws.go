@@ -38,7 +38,9 @@ type counter struct {
 type drawn struct {
 	number uint32
 	from   *counter
-	draw   int // of draws.list
+	draw   int  // of draws.list
+	serial int  // of draws.of, from 1 on
+	look   bool // it is no number that was drawn, but a look at the turn (undefined_turns.go)
 }
 
 // A Draw is one atomic operation whose result is followed. The run does the same for every
@@ -79,6 +81,8 @@ type draws struct {
 	// list has all draws, if each has an origin of its own.
 	each bool
 	list []Draw
+	of   []*counter // each draw's
+	look TurnLook
 	// vague: what an operation leaves, or compares with, depends on a number that was drawn.
 	vague bool
 }
@@ -161,7 +165,8 @@ func (u *Undefined) drew(x *ctx, a *access, mem MemID, addr uint64, e int32, l i
 		d.list = append(d.list, Draw{CTA: x.w.cta, Warp: x.w.index, Lane: l, PC: x.s.pc, Mem: mem, Addr: addr, Old: uint32(old), New: uint32(now), Operand: uint32(operand), Lo: math.MinInt64, Hi: math.MaxInt64})
 	}
 	u.put(k, l, shade{math.MaxUint32, u.origin(UndefinedFrom{UndefinedDraw, x.s.pc, int32(n)})})
-	d.regs[drawnReg{k, l}] = drawn{uint32(old), c, n}
+	d.of = append(d.of, c)
+	d.regs[drawnReg{k, l}] = drawn{number: uint32(old), from: c, draw: n, serial: len(d.of)}
 }
 
 // moving returns the number with which a register moves one to one in a lane.
@@ -242,6 +247,10 @@ func (u *Undefined) settles(x *ctx, n *flow.Use, mask uint32) (same uint32) {
 		first, second := u.operand(x, n, 0, l), u.operand(x, n, 1, l)
 		d, ok := u.operandMoves(x, n, 0, l)
 		moving, still, flip := first, second, false
+		if e, both := u.operandMoves(x, n, 1, l); ok && both && comes(n.In.Mods[0], d, e, first.v, second.v) {
+			same |= 1 << l
+			continue
+		}
 		if !ok {
 			d, ok = u.operandMoves(x, n, 1, l)
 			moving, still, flip = second, first, true

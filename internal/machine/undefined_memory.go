@@ -133,6 +133,7 @@ func (u *Undefined) loaded(x *ctx, a *access, at where) {
 					}
 				}
 			}
+			u.looks(x, a, at.mem, at.r.base+off, k, l)
 		}
 	}
 }
@@ -158,11 +159,7 @@ func (u *Undefined) stored(x *ctx, a *access, at where) {
 			}
 			u.store(x, at.r, off, u.value(x, a.regs[e], a.t, a.wide[e], l), uint64(a.elem))
 			if d, ok := u.moving(u.row(x, a.regs[e], a.wide[e] || a.t == b128), l); ok && a.elem == 4 && off%4 == 0 {
-				s := at.r.pages[off/pageBytes].shade
-				if s.drawn == nil {
-					s.drawn = map[uint16]drawn{}
-				}
-				s.drawn[uint16(off%pageBytes/4)] = d
+				u.movesWord(at.r, off, d)
 			}
 		}
 	}
@@ -236,6 +233,7 @@ func (u *Undefined) updated(x *ctx, in *instr, a *access, mem MemID, r *region, 
 		was[0] = now[0]
 	}
 	u.store(x, r, off, now, uint64(a.elem))
+	u.swaps(x, a, r, off, e, l)
 	if a.acc&Read != 0 {
 		k := u.row(x, a.regs[a.n+e], isWide || a.t == b128)
 		u.put(k, l, was[0])

@@ -314,8 +314,8 @@ func (m *Machine) readByAll(w *warp, seq uint32) bool {
 	warps := m.ctas[w.cta].warps
 	first := w.index - w.index%WarpgroupSize
 	for _, v := range warps[first:min(int(first)+WarpgroupSize, len(warps))] {
-		for l := range v.cp {
-			c := &v.cp[l]
+		for l := range 32 {
+			c := v.counts(l)
 			if list := c.unread[GroupWgmma]; len(list) > 0 && list[0] <= seq {
 				return false
 			}

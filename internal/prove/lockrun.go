@@ -1,8 +1,6 @@
 package prove
 
 import (
-	"hash/maphash"
-	"math/bits"
 	"slices"
 
 	"muster/internal/machine"
@@ -20,6 +18,10 @@ type lockWord struct {
 	addr       uint64
 	size       int32
 	free, held uint64
+	// A ticket lock's is the turn, and next is where numbers are drawn (lockdraws.go).
+	ticket bool
+	next   uint64
+	turn   bool // it takes values in one order (lockturns.go)
 }
 
 // A lockSection is what a thread does from an acquisition to the release: who it is, of which lock,
@@ -30,7 +32,38 @@ type lockSection struct {
 	word      *lockWord
 	tries     int
 	inside    []*lockWord // locks that the lane has already
+	// Of turns: what the word holds when it comes and when it is given, and what it has held before.
+	free, left uint64
+	vain       []uint64
 }
+
+// frees returns what the word of a section holds when the section may begin, and held what it holds
+// in tries in vain. None: nobody tries in vain.
+func (r *lockRun) frees(s *lockSection) (free, held uint64, tries bool) {
+	switch {
+	case s.word.ticket:
+		return r.number, uint64(uint32(r.number - 1)), true
+	case !s.word.turn:
+		return s.word.free, s.word.held, true
+	case len(s.vain) == 0:
+		return s.free, 0, false
+	}
+	return s.free, s.vain[len(s.vain)-1], true
+}
+
+// gives returns what the word of a section holds when it has been given.
+func (r *lockRun) gives(s *lockSection) uint64 {
+	switch {
+	case s.word.ticket:
+		return uint64(uint32(r.number + 1))
+	case s.word.turn:
+		return s.left
+	}
+	return s.word.free
+}
+
+// looked reports whether a thread that takes the lock only looks at its word.
+func (w *lockWord) looked() bool { return w.ticket || w.turn }
 
 // A lockRun makes one run, and watches it.
 type lockRun struct {
@@ -49,6 +82,14 @@ type lockRun struct {
 	vain   bool // what is tried now is in vain
 	bad    bool
 	buf    []machine.Choice
+	// Of ticket locks: the section whose number is being drawn and that which waits, -1 for none;
+	// the number; who gave the turn by which instruction; and, in a run that follows values, which
+	// draw each section has made.
+	drawing, waits int
+	number         uint64
+	gavePC         int32
+	follows        *machine.Undefined
+	serial         map[int]int
 }
 
 // maxTries bounds how often a thread tries until it has come back to a state.
@@ -67,6 +108,9 @@ func (r *lockRun) follow(m *machine.Machine) bool {
 		return n > r.d.most || over()
 	}
 	m.StopWhen(stop)
+	if r.front >= 0 {
+		m.ResidentUpTo(maxFronts) // any may be the first one
+	}
 	o := orders{points: r.d.at}
 	for steps := 0; !r.bad && m.Stopped() == nil; steps++ {
 		if steps%1024 == 0 && stop() {
@@ -95,6 +139,12 @@ func (r *lockRun) follow(m *machine.Machine) bool {
 			}
 			c = r.buf[i]
 		}
+		if r.d.turns {
+			var ok bool
+			if c, ok = r.whose(r.buf); !ok {
+				return false
+			}
+		}
 		if !r.acquires(c) {
 			return false
 		}
@@ -108,7 +158,11 @@ func (r *lockRun) step(c machine.Choice) {
 	r.m.Step(c)
 	if w := r.gave; w != nil {
 		v, ok := r.m.Peek(machine.Global, w.addr, int(w.size))
-		if r.bad = r.bad || !ok || v != w.free; r.leaves != nil && !r.bad {
+		s := &r.d.plan[r.given]
+		if w.turn && r.first {
+			s.left = v
+		}
+		if r.bad = r.bad || !ok || v != r.gives(s) || w.ticket && !r.handsOn(w, r.given); r.leaves != nil && !r.bad {
 			r.leaves(r.given)
 		}
 	}
@@ -117,7 +171,9 @@ func (r *lockRun) step(c machine.Choice) {
 // acquires has a CTA take a lock, for which one of its threads stands before an atomic operation,
 // after it has tried in vain.
 func (r *lockRun) acquires(c machine.Choice) bool {
-	if r.first && !r.d.meets(r.m, c) {
+	pc, _ := r.m.Standing(c)
+	draws := r.d.draws[pc]
+	if r.first && !r.d.turns && (draws && !r.d.drawsTicket(r.m, c) || !draws && !r.d.meets(r.m, c)) {
 		return false
 	}
 	next := r.next(c.CTA)
@@ -131,12 +187,23 @@ func (r *lockRun) acquires(c machine.Choice) bool {
 		}
 	}
 	w := s.word
-	if v, ok := r.m.Peek(machine.Global, w.addr, int(w.size)); !ok || v != w.free || r.most > 0 && !r.m.Poke(w.addr, w.size, w.held) {
+	if draws != w.ticket || draws && !r.draws(c, next) {
 		return false
 	}
-	r.vain = r.most > 0
+	at := r.d.at
+	if w.looked() {
+		at, r.waits = r.d.stops, next
+	}
+	free, held, tries := r.frees(s)
+	r.vain = r.most > 0 && tries
+	if v, ok := r.m.Peek(machine.Global, w.addr, int(w.size)); !ok || v != free || r.vain && !r.m.Poke(w.addr, w.size, held) {
+		return false
+	}
 	for range min(s.tries, r.most) {
-		c, ok := goesOn(r.m, c.CTA, r.d.at, r.step)
+		if !r.vain {
+			break
+		}
+		c, ok := goesOn(r.m, c.CTA, at, r.step)
 		if !ok {
 			break // it waits for the word to change
 		}
@@ -145,21 +212,22 @@ func (r *lockRun) acquires(c machine.Choice) bool {
 		}
 	}
 	if r.vain {
-		goesOn(r.m, c.CTA, r.d.at, r.step)
-		if v, ok := r.m.Peek(machine.Global, w.addr, int(w.size)); !ok || v != w.held || !r.m.Poke(w.addr, w.size, w.free) {
+		goesOn(r.m, c.CTA, at, r.step)
+		if v, ok := r.m.Peek(machine.Global, w.addr, int(w.size)); !ok || v != held || !r.m.Poke(w.addr, w.size, free) {
 			return false
 		}
 	}
 	r.vain = false
-	c, ok := goesOn(r.m, c.CTA, r.d.at, r.step)
+	c, ok := goesOn(r.m, c.CTA, at, r.step)
 	if !ok {
 		return false
 	}
 	n := r.taken
 	r.step(c)
-	if v, ok := r.m.Peek(machine.Global, w.addr, int(w.size)); !ok || v != w.held || r.taken != n+1 {
+	if v, ok := r.m.Peek(machine.Global, w.addr, int(w.size)); !ok || v != w.takes(free) || r.taken != n+1 {
 		return false
 	}
+	r.waits = -1
 	goesOn(r.m, c.CTA, r.d.at, r.step)
 	return true
 }
@@ -172,179 +240,18 @@ func (r *lockRun) next(cta int32) int {
 	return -1
 }
 
-// goesOn has a CTA do all that it does before some instructions, and returns a choice for one of
-// these; false if it waits.
-func goesOn(m *machine.Machine, cta int32, at map[int32]bool, step func(machine.Choice)) (machine.Choice, bool) {
-	var buf []machine.Choice
-	for range maxAlone {
-		buf = m.RunsOf(cta, buf[:0])
-		then, next := machine.Choice{CTA: -1}, machine.Choice{CTA: -1}
-		for _, c := range buf {
-			if pc, performs := m.Standing(c); performs && at[pc] {
-				if then.CTA < 0 {
-					then = c
-				}
-			} else if next.CTA < 0 {
-				next = c
-			}
-		}
-		if next.CTA < 0 {
-			return then, then.CTA >= 0
-		}
-		step(next)
-	}
-	return machine.Choice{}, false
-}
-
-// maxAlone bounds the steps of a CTA between two tries.
-const maxAlone = 1 << 14
-
-// meets finds out what lock a CTA is about to take, and how often it tries in vain until it has come
-// back to a state. It reports whether all that it does meanwhile is to look at the lock, and it does
-// the same afterwards, however often it has tried.
-func (d *locking) meets(m *machine.Machine, c machine.Choice) bool {
-	a := &alone{cta: c.CTA}
-	probe := m.Beside(a, c.CTA)
-	probe.Step(c)
-	if a.n != 1 || a.ev.Kind != machine.EvAccess || a.ev.Mem != machine.Global || a.ev.Mask&(a.ev.Mask-1) != 0 || a.ev.Whole > 0 || a.ev.Size > 8 || len(d.plan) == maxSections {
-		return false
-	}
-	lane := bits.TrailingZeros32(a.ev.Mask)
-	w := lockWord{addr: a.addr[lane], size: a.ev.Size}
-	var ok, okay bool
-	w.free, ok = m.Peek(machine.Global, w.addr, int(w.size))
-	w.held, okay = probe.Peek(machine.Global, w.addr, int(w.size))
-	if !ok || !okay || w.free == w.held {
-		return false
-	}
-	i := slices.IndexFunc(d.words, func(o *lockWord) bool { return o.addr < w.addr+uint64(w.size) && w.addr < o.addr+uint64(o.size) })
-	if i < 0 {
-		i = len(d.words)
-		d.words = append(d.words, &w)
-	}
-	if *d.words[i] != w {
-		return false
-	}
-	s := lockSection{cta: c.CTA, warp: a.ev.Warp, lane: lane, word: d.words[i]}
-	got, ok := d.gets(m, c.CTA, s.word)
-	if !ok {
-		return false
-	}
-	a = &alone{cta: c.CTA, word: s.word}
-	vain := m.Beside(a, c.CTA)
-	if !vain.Poke(w.addr, w.size, w.held) {
-		return false
-	}
-	seen := map[uint64]bool{}
-	for {
-		next, goes := goesOn(vain, c.CTA, d.at, vain.Step)
-		h, ok := vain.StateOf(c.CTA)
-		now, is := vain.Peek(machine.Global, w.addr, int(w.size))
-		if !ok || !is || now != w.held || a.bad || vain.Stopped() != nil || s.tries > maxTries {
-			return false
-		}
-		if again, ok := d.gets(vain, c.CTA, s.word); !ok || again != got {
-			return false
-		}
-		if seen[h] || !goes {
-			break
-		}
-		seen[h] = true
-		s.tries++
-		vain.Step(next)
-	}
-	s.tries++
-	d.of[s.cta] = append(d.of[s.cta], len(d.plan))
-	d.plan = append(d.plan, s)
-	return true
-}
-
-// gets has a CTA take a lock in a copy of the machine, and returns a hash of the state in which it
-// then comes to memory that others may reach, and of what it does there.
-func (d *locking) gets(of *machine.Machine, cta int32, w *lockWord) (hash uint64, ok bool) {
-	a := &alone{cta: cta, word: w, deaf: true}
-	m := of.Beside(a, cta)
-	if !m.Poke(w.addr, w.size, w.free) {
-		return 0, false
-	}
-	c, ok := goesOn(m, cta, d.at, m.Step)
-	if !ok {
-		return 0, false
-	}
-	pc, _ := m.Standing(c)
-	d.by[pc] = true
-	m.Step(c)
-	if v, ok := m.Peek(machine.Global, w.addr, int(w.size)); !ok || v != w.held {
-		return 0, false
-	}
-	a.deaf = false
-	var buf []machine.Choice
-	for range maxAlone {
-		if buf = m.RunsOf(cta, buf[:0]); len(buf) == 0 {
-			return 0, false
-		}
-		if pc, performs := m.Standing(buf[0]); performs && d.at[pc] {
-			break
-		}
-		if m.Step(buf[0]); a.bad {
-			break
+// known returns the lock with a word, which may be a new one; nil: it has some of another lock's.
+func (d *locking) known(w lockWord) *lockWord {
+	for _, o := range d.words {
+		if *o == w {
+			return o
 		}
 	}
-	state, ok := m.StateOf(cta)
-	return maphash.Comparable(hashSeed, [3]uint64{state, uint64(a.ev.PC), uint64(a.ev.Mask)}) ^ maphash.Comparable(hashSeed, a.addr), ok && m.Stopped() == nil
-}
-
-var hashSeed = maphash.MakeSeed()
-
-// An alone watches a CTA that runs beside the run: whether it does anything else that others could
-// notice than to look at a word.
-type alone struct {
-	cta  int32
-	word *lockWord
-	n    int
-	ev   machine.Event // the first that others could notice
-	addr [32]uint64    // of an access
-	bad  bool
-	deaf bool
-}
-
-// Observe makes an alone a machine.Observer.
-func (a *alone) Observe(_ *machine.Machine, ev *machine.Event) {
-	switch {
-	case ev.CTA != a.cta || a.bad || a.deaf:
-		return
-	case ev.Kind == machine.EvBarArrive, ev.Kind == machine.EvBarPass, ev.Kind == machine.EvWarpSync, ev.Kind == machine.EvCollective:
-		return
-	case ev.Kind == machine.EvFence && ev.Fence == machine.FenceMemory:
-		return
-	case ev.Kind == machine.EvAccess && (ev.Mem == machine.SharedOf(a.cta) || a.looks(ev)):
-		return
+	if d.wordsAt(w.addr, uint64(w.size)) || w.ticket && d.wordsAt(w.next, 4) {
+		return nil
 	}
-	if a.n++; a.n == 1 {
-		a.ev = *ev
-		for l := range 32 {
-			if ev.Kind == machine.EvAccess && ev.Mask>>l&1 != 0 {
-				a.addr[l] = ev.Addr[0] + uint64(l)*uint64(ev.Size)
-				if !ev.Row {
-					a.addr[l] = ev.Addr[l]
-				}
-			}
-		}
-	}
-	a.bad = a.word != nil
-}
-
-// looks reports whether lanes look at the word, or try in vain to take it.
-func (a *alone) looks(ev *machine.Event) bool {
-	if a.word == nil || ev.Mem != machine.Global || ev.Sem == machine.Weak || ev.Size != a.word.size || ev.Row || ev.Whole > 0 {
-		return false
-	}
-	for m := ev.Mask; m != 0; m &= m - 1 {
-		if ev.Addr[bits.TrailingZeros32(m)] != a.word.addr {
-			return false
-		}
-	}
-	return ev.Access&machine.Write == 0 || ev.Access&machine.Update != 0
+	d.words = append(d.words, &w)
+	return &w
 }
 
 // wordAt returns the lock whose word has some of n bytes of global memory; nil: none.
@@ -371,6 +278,9 @@ func (r *lockRun) op(ev *machine.Event, lane int) (order.LockOp, int) {
 		if r.d.plan[n].word == w {
 			holder = n
 		}
+	}
+	if w.looked() {
+		return r.lookOp(ev, lane, holder)
 	}
 	next := r.next(ev.CTA)
 	switch {
@@ -403,12 +313,12 @@ func (r *lockRun) Observe(_ *machine.Machine, ev *machine.Event) {
 		}
 	case machine.EvIssue:
 		for _, s := range slices.Concat(ev.Op.Reads, ev.Op.Writes, []machine.Span{ev.Op.Map}) {
-			r.bad = r.bad || s.Mem == machine.Global && s.Len > 0 && (r.d.wordAt(s.Addr, s.Len) != nil || r.d.guardsAny(s.Addr, s.Len))
+			r.bad = r.bad || s.Mem == machine.Global && s.Len > 0 && (r.d.wordsAt(s.Addr, s.Len) || r.d.guardsAny(s.Addr, s.Len))
 		}
 	case machine.EvClusterArrive, machine.EvClusterWait, machine.EvTrigger, machine.EvGridWait, machine.EvRefused:
 		r.bad = true
 	default:
-		if s := ev.Span; ev.Kind == machine.EvMbar && ev.Mbar.Bar.Mem != machine.SharedOf(ev.CTA) || s.Mem == machine.Global && s.Len > 0 && r.d.wordAt(s.Addr, s.Len) != nil {
+		if s := ev.Span; ev.Kind == machine.EvMbar && ev.Mbar.Bar.Mem != machine.SharedOf(ev.CTA) || s.Mem == machine.Global && s.Len > 0 && r.d.wordsAt(s.Addr, s.Len) {
 			r.bad = true
 		}
 	}
@@ -421,6 +331,10 @@ func (r *lockRun) access(ev *machine.Event, lane int) {
 		addr = ev.Addr[0] + uint64(lane)*uint64(ev.Size)
 	}
 	w := r.d.wordAt(addr, uint64(ev.Size))
+	if t := r.d.nextAt(addr, uint64(ev.Size)); t != nil {
+		r.bad = r.bad || w != nil || ev.Row || ev.Whole > 0 || !r.drew(ev, lane, t)
+		return
+	}
 	if w == nil {
 		r.bad = r.bad || r.d.polls[ev.PC] != nil && !r.first || r.d.at[ev.PC]
 		return
@@ -435,7 +349,7 @@ func (r *lockRun) access(ev *machine.Event, lane int) {
 	case op == order.LockGiven:
 		r.given = n
 		r.open = slices.DeleteFunc(r.open, func(o int) bool { return o == n })
-		r.gave = w
+		r.gave, r.gavePC = w, ev.PC
 	case op == order.NoLock:
 		r.bad = true
 	}

@@ -34,7 +34,12 @@ import (
 type locking struct {
 	l     *trial.Subject
 	w     *trial.Budget
-	at    map[int32]bool          // the operations by which locks are taken
+	at    map[int32]bool          // the operations by which locks are taken, or numbers drawn
+	draws map[int32]bool          // those of ticket locks, by which numbers are drawn
+	looks map[int32]bool          // the loads by which they look at the turn
+	stops map[int32]bool          // all of these
+	turns bool                    // CTAs come in the order that the program fixes
+	after bool                    // some wait for others that start before them
 	polls map[int32]*machine.Poll // the program's
 	most  int64                   // warp instructions of a run
 	skip  bool
@@ -65,6 +70,10 @@ func takers(p *machine.Program) map[int32]bool {
 // byLocks tries to decide every schedule of a launch whose threads hold locks.
 func byLocks(l *trial.Subject, w *trial.Budget, jobs int, skip bool, most int64) (p Proof, r trial.Result, ok bool) {
 	d := &locking{l: l, w: w, at: takers(l.Program), polls: l.Program.Polls(), most: most, skip: skip, of: map[int32][]int{}, by: map[int32]bool{}, guard: map[uint64][]*lockWord{}}
+	d.draws = drawings(l.Program)
+	maps.Copy(d.at, d.draws)
+	d.stopsOf(l)
+	d.byTurns(l)
 	if len(d.at) == 0 || !d.alone() {
 		return p, r, false
 	}
@@ -94,7 +103,8 @@ func byLocks(l *trial.Subject, w *trial.Budget, jobs int, skip bool, most int64)
 	p.Found(l, &r)
 	p.sumsMatter(l)
 	p.concludes()
-	p.Contents, p.Tickets = true, true // what is handed on depends on the schedule
+	p.Contents, p.Tickets = true, !d.turns // what is handed on depends on the schedule
+	p.Earlier = p.Earlier || d.after && !l.Shape.Cooperative
 	return p, r, p.Holds && len(r.Findings) == 0
 }
 
@@ -106,7 +116,7 @@ type lockOrder struct {
 
 // run prepares a run.
 func (d *locking) run(o lockOrder) *lockRun {
-	return &lockRun{d: d, front: o.front, most: o.tries, begun: map[int32]int{}}
+	return &lockRun{d: d, front: o.front, most: o.tries, begun: map[int32]int{}, drawing: -1, waits: -1}
 }
 
 // maxFronts bounds how many CTAs are tried as the first one.
@@ -125,7 +135,7 @@ func (d *locking) follows(jobs int) (runs []lockOrder, ok bool) {
 	if !d.seen(runs) {
 		return nil, false
 	}
-	if d.decideNothing(jobs, runs) {
+	if d.turns || d.decideNothing(jobs, runs) {
 		return runs, true
 	}
 	// What decides may be who comes first: some words are set by the first one, to what all others
@@ -142,7 +152,7 @@ func (d *locking) follows(jobs int) (runs []lockOrder, ok bool) {
 		}
 	}
 	runs = append(runs, fronts...)
-	return runs, d.seen(fronts) && d.seen(runs) && d.setOnce(runs[0]) && d.decideNothing(jobs, runs)
+	return runs, d.seen(runs) && d.setOnce(runs[0]) && d.decideNothing(jobs, runs)
 }
 
 // seen makes the runs that show what is accessed in no order but by locks, and by which.
@@ -247,7 +257,7 @@ func (d *locking) unordered(o lockOrder) bool {
 	r := d.run(o)
 	locks := &order.Locks{Op: r.op, Lock: d.lock}
 	mark := func(at machine.Span) {
-		if at.Mem != machine.Global || d.wordAt(at.Addr, at.Len) != nil {
+		if at.Mem != machine.Global || d.wordsAt(at.Addr, at.Len) {
 			r.bad = true // no lock guards that
 			return
 		}
@@ -381,7 +391,8 @@ func (d *locking) onlyStored(o lockOrder) bool {
 	m := d.l.Machine(r, nil)
 	m.FailPeeks()
 	u := m.FollowUndefined()
-	u.FollowHanded(func(addr, n uint64) bool { return d.guardsAny(addr, n) && !d.known(addr, n) })
+	r.followTickets(u)
+	u.FollowHanded(func(addr, n uint64) bool { return d.guardsAny(addr, n) && !d.setAt(addr, n) })
 	r.leaves = func(n int) {
 		for g, want := range d.set {
 			v, ok := r.m.Peek(machine.Global, 4*g, 4)
@@ -392,13 +403,13 @@ func (d *locking) onlyStored(o lockOrder) bool {
 		return false
 	}
 	reached, others := u.Reached(m)
-	return !others && !slices.ContainsFunc(reached, func(r machine.UndefinedReach) bool {
-		return r.From.Kind == machine.UndefinedHanded && r.What != "an output"
+	return !others && !d.numbersMatter(u) && !slices.ContainsFunc(reached, func(r machine.UndefinedReach) bool {
+		return (r.From.Kind == machine.UndefinedHanded || r.From.Kind == machine.UndefinedDraw) && r.What != "an output"
 	})
 }
 
-// known reports whether all of n bytes are set once.
-func (d *locking) known(addr, n uint64) bool {
+// setAt reports whether all of n bytes are set once.
+func (d *locking) setAt(addr, n uint64) bool {
 	for g := addr / 4; g <= (addr+n-1)/4; g++ {
 		if _, is := d.set[g]; !is {
 			return false
@@ -426,7 +437,11 @@ func (d *locking) judge(o lockOrder) (part Part, ok bool) {
 	}
 	if pcs := loads(l.Program); len(pcs) > 0 {
 		s.loads = newLoadedWords(l.Program, pcs)
-		c.Strong = s.loads.pair
+		c.Strong = func(p order.Pair) {
+			if d.wordAt(p.At.Addr, p.At.Len) == nil {
+				s.loads.pair(p)
+			}
+		}
 	}
 	s.judge = rules.NewJudge(c)
 	watch := trial.Observers{fewerFences{r, s.judge}, s.Prover, s.strong, r}

@@ -27,16 +27,22 @@ const (
 	// maxLists bounds the lists of numbers that are gone through, maxElements the numbers and
 	// clusters that these are made of.
 	maxLists    = 4096
-	maxElements = 64
+	maxElements = 512
 	// maxShared bounds what it takes to find the bytes that runs share.
-	maxShared = 200_000
+	maxShared = 1_000_000
 )
+
+// elements is a set of numbers and clusters.
+type elements [maxElements / 64]uint64
+
+func (e *elements) add(i int)      { e[i/64] |= 1 << (i % 64) }
+func (e *elements) has(i int) bool { return e[i/64]>>(i%64)&1 != 0 }
 
 // A ticketRun is what a cluster does that draws some numbers.
 type ticketRun struct {
 	cluster int
 	list    []uint32 // from the first number of the counter on
-	marks   uint64   // numbers that no other cluster can have, and the cluster
+	marks   elements // numbers that no other cluster can have, and the cluster
 	part    Part
 	likes   []int64 // up to which number each could be
 	touched trial.Accesses
@@ -58,8 +64,8 @@ type counting struct {
 	n        int    // numbers
 	clusters int
 	runs     []*ticketRun
-	more     uint64 // numbers after which a cluster draws another
-	draws    int    // clusters that draw
+	more     elements // numbers after which a cluster draws another
+	draws    int      // clusters that draw
 }
 
 // byTickets tries to decide every schedule by a run of each cluster for each list of numbers that
@@ -78,7 +84,7 @@ func byTickets(l *trial.Subject, w *trial.Budget, jobs int, skip bool, most int6
 	}
 	final := 0
 	for i := range c.n {
-		if c.more>>i&1 == 0 {
+		if !c.more.has(i) {
 			final++
 		}
 	}
@@ -180,10 +186,11 @@ func (c *counting) lists(cluster int, list []uint32) (like int64, ok bool) {
 		like = min(draws[k-1].Hi, math.MaxInt64/2) - int64(c.first)
 	}
 	if len(draws) == len(list) {
-		one := &ticketRun{cluster: cluster, list: slices.Clone(list), marks: 1 << (c.n + cluster)}
+		one := &ticketRun{cluster: cluster, list: slices.Clone(list)}
+		one.marks.add(c.n + cluster)
 		for i, k := range list {
 			if draws[i].Lo == draws[i].Hi {
-				one.marks |= 1 << k
+				one.marks.add(int(k))
 			}
 			one.likes = append(one.likes, min(draws[i].Hi, math.MaxInt64/2)-int64(c.first))
 		}
@@ -193,7 +200,7 @@ func (c *counting) lists(cluster int, list []uint32) (like int64, ok bool) {
 	next := 0
 	if k := len(list); k > 0 {
 		next = int(list[k-1]) + 1
-		c.more |= 1 << list[k-1]
+		c.more.add(int(list[k-1]))
 	} else {
 		c.draws++
 	}
@@ -207,7 +214,9 @@ func (c *counting) lists(cluster int, list []uint32) (like int64, ok bool) {
 			like = min(like, one.like(len(list)-1))
 		}
 		for k := next + 1; k < c.n && int64(k) <= to; k++ {
-			c.more |= c.more >> next & 1 << k // it does the same
+			if c.more.has(next) {
+				c.more.add(k) // it does the same
+			}
 		}
 		next = int(min(max(to, int64(next)), int64(c.n))) + 1
 	}
@@ -246,7 +255,7 @@ func (c *counting) apart() bool {
 		var own, others trial.Bytes
 		own.Join(&written)
 		for _, one := range c.runs {
-			if one.marks>>e&1 == 0 {
+			if !one.marks.has(e) {
 				others.Join(&one.touched.Read)
 				others.Join(&one.touched.Written)
 			}

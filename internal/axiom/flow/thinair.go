@@ -9,62 +9,82 @@ package flow
 
 // thin reports whether the dependences and reads-from of an execution have a cycle. It follows
 // reads, and barriers: an atomic operation reads and writes, and the one need not depend on
-// the other.
+// the other. That a write is made without a read must not rest on what comes of that read: so all
+// that is later depends on it at first, and what does not on that assumption is taken out, until
+// no more does.
 func (g *graph) thin() bool {
-	n := len(g.ev)
-	var dep, r relation
-	for a := range n {
-		x := &g.ev[a]
-		switch {
-		case x.kind == access && x.read:
-			g.dependent(a, &dep)
-		case x.kind == pass:
-			for b := range n {
-				if g.po(a, b) {
+	var dep relation
+	for a := range g.ev {
+		if x := &g.ev[a]; x.kind == pass || x.kind == access && x.read {
+			for b := range g.ev {
+				if g.po(a, b) || a == b && x.write {
 					dep.add(a, b)
 				}
 			}
 		}
+	}
+	for {
+		r := g.leads(&dep)
+		cyclic := !r.close(len(g.ev))
+		next := dep
+		for a := range g.ev {
+			if x := &g.ev[a]; x.kind == access && x.read {
+				next[a] = 0
+				g.dependent(a, &next, &r)
+			}
+		}
+		if next == dep {
+			return cyclic
+		}
+		dep = next
+	}
+}
+
+// leads adds reads-from and barriers to dependences: a read leads to the reads of what depends on
+// it, and to the barriers that it lets arrive.
+func (g *graph) leads(dep *relation) (r relation) {
+	for a := range g.ev {
+		x := &g.ev[a]
 		if x.kind == arrive {
-			for b := range n {
+			for b := range g.ev {
 				if y := &g.ev[b]; y.kind == pass && g.meet(x, y) {
 					r.add(a, b)
 				}
 			}
 		}
-	}
-	for a := range n {
 		for s := dep[a]; s != 0; s &= s - 1 {
 			b := trailing(s)
 			if g.ev[b].kind == arrive {
 				r.add(a, b)
 			}
-			for c := range n {
+			for c := range g.ev {
 				if y := &g.ev[c]; y.kind == access && y.read && (y.src[0] == b || y.words > 1 && y.src[1] == b) {
 					r.add(a, c)
 				}
 			}
 		}
 	}
-	return !r.close(n)
+	return r
 }
 
-// dependent adds what depends on a read.
-func (g *graph) dependent(a int, r *relation) {
+// dependent adds what depends on a read, which leads to others.
+func (g *graph) dependent(a int, r, leads *relation) {
 	th := g.ev[a].thread
-	is := g.acts(th, -1, 0)
+	is := g.acts(th, -1, 0, nil)
 	v, _ := g.loaded(a, 0)
+	open := func(b int) bool { return leads[a]>>b&1 != 0 }
 	for _, other := range []uint32{0, 1, 2, 3, 4, 5, 6, 7, v + 1, v ^ 1, ^v, v ^ 1<<31, v + 1000} {
 		if other == v {
 			continue
 		}
-		left := g.acts(th, a, other)
-		for k, x := range is {
-			if x.event < 0 || !(x.event == a || g.po(a, x.event)) {
-				continue
-			}
-			if !among(left, is[:k+1], x) {
-				r.add(a, x.event)
+		for _, left := range [][]act{g.acts(th, a, other, nil), g.acts(th, a, other, open)} {
+			for k, x := range is {
+				if x.event < 0 || !(x.event == a || g.po(a, x.event)) {
+					continue
+				}
+				if !among(left, is[:k+1], x) {
+					r.add(a, x.event)
+				}
 			}
 		}
 	}
@@ -100,8 +120,8 @@ const maxActs = 1000
 
 // acts runs a thread alone, whose reads return what they do in the execution, but for one that
 // returns another value, and for those of its own writes or of the beginning, which return what
-// it has written now; a read that the execution does not have finds what is there at the beginning.
-func (g *graph) acts(th, instead int, value uint32) (out []act) {
+// it has written now, as a read does that the execution does not have, or that is open.
+func (g *graph) acts(th, instead int, value uint32, open func(event int) bool) (out []act) {
 	code := g.th[th].code
 	var regs [MaxRegs]uint32
 	eval := func(v Value) uint32 {
@@ -130,7 +150,7 @@ func (g *graph) acts(th, instead int, value uint32) (out []act) {
 		case Meet:
 			out = append(out, act{-1 - in.Bar, 0, g.eventOf(th, pc, nth, 0, arrive)})
 		default:
-			if !g.accesses(th, pc, nth, eval, &regs, instead, value, &out) {
+			if !g.accesses(th, pc, nth, eval, &regs, instead, value, open, &out) {
 				return out
 			}
 		}
@@ -141,7 +161,7 @@ func (g *graph) acts(th, instead int, value uint32) (out []act) {
 
 // accesses performs an access of acts. It returns false if the thread waits there for ever, or
 // leaves its memory.
-func (g *graph) accesses(th, pc, nth int, eval func(Value) uint32, regs *[MaxRegs]uint32, instead int, value uint32, out *[]act) bool {
+func (g *graph) accesses(th, pc, nth int, eval func(Value) uint32, regs *[MaxRegs]uint32, instead int, value uint32, open func(int) bool, out *[]act) bool {
 	in := &g.th[th].code[pc]
 	at := eval(in.At)
 	if in.Bytes {
@@ -172,12 +192,12 @@ func (g *graph) accesses(th, pc, nth int, eval func(Value) uint32, regs *[MaxReg
 		var old [4]uint32
 		for k := range w {
 			if old[k] = g.p.start(place + k); e >= 0 && kind != Store {
-				if w := g.ev[e].src[k]; w < 0 || g.ev[w].thread == th {
-					old[k] = last(*out, place+k, old[k])
-				} else {
+				if w := g.ev[e].src[k]; w >= 0 && g.ev[w].thread != th && (open == nil || !open(e)) {
 					old[k], _ = g.loaded(e, k)
+					continue
 				}
 			}
+			old[k] = last(*out, place+k, old[k])
 		}
 		if e >= 0 && e == instead {
 			old[0] = value

@@ -1,0 +1,5 @@
+package shapes_test
+
+import "muster/internal/garbage"
+
+func init() { garbage.Gather() }

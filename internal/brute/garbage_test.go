@@ -1,0 +1,5 @@
+package brute_test
+
+import "muster/internal/garbage"
+
+func init() { garbage.Gather() }

@@ -1,0 +1,5 @@
+package lanes_test
+
+import "muster/internal/garbage"
+
+func init() { garbage.Gather() }

@@ -1,0 +1,5 @@
+package capture
+
+import "muster/internal/garbage"
+
+func init() { garbage.Gather() }

@@ -1,0 +1,5 @@
+package playground
+
+import "muster/internal/garbage"
+
+func init() { garbage.Gather() }
