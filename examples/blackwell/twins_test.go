@@ -78,6 +78,11 @@ var twins = []twin{
 	{"blocks of 32 with factors of ue4m3", "gemm_nvfp4", "", "scale_vec::4X", "scale_vec::2X", "bad-descriptor"},
 	{"factors behind the columns that were allocated", "gemm_nvfp4", "", "[base], 256", "[base], 128", "tensor-unallocated"},
 	{"the last mma of a step is not committed", "gemm_nvfp4", "scale:", "tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64 [%bar];", "mbarrier.arrive.shared::cta.b64 _, [%bar];", "overwrite-in-flight"},
+	{"the first CTA expects its own bytes alone", "gemm_mxfp8_2cta", "", "[%bar], 51200;", "[%bar], 25600;", "bytes-early"},
+	{"a stage is given back to the first CTA alone", "gemm_mxfp8_2cta", "multiply:", "tcgen05.commit.cta_group::2.mbarrier::arrive::one.shared::cluster.multicast::cluster.b64 [%bar], %both;", "tcgen05.commit.cta_group::2.mbarrier::arrive::one.shared::cluster.b64 [%bar];", "never-completes"},
+	{"the second CTA fills a stage before it is empty", "gemm_mxfp8_2cta", "is_empty:", "mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 %passed, [%bar], %phase;", "@%peer bra free;\n\tmbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 %passed, [%bar], %phase;", "overwrite-in-flight"},
+	{"factors copied in the first CTA alone", "gemm_mxfp8_2cta", "is_full:", "tcgen05.cp.cta_group::2.32x128b.warpx4 [%sa]", "tcgen05.cp.cta_group::1.32x128b.warpx4 [%sa]", "tensor-alloc"},
+	{"M of one CTA for a pair", "gemm_mxfp8_2cta", "", "0x10a00000", "0x00a00000", "bad-descriptor"},
 	{"the metadata of the next step over that of this one", "gemm_sparse", "is_full:", "add.u32 %sa, %sa, %word;", "", "tensor-order"},
 	{"metadata that is copied over itself", "gemm_sparse", "is_empty:", after[:len(after)-1], "", "tensor-fence"},
 	{"metadata in columns of D", "gemm_sparse", "is_full:", "add.u32 %sa, %base, 128;", "add.u32 %sa, %base, 120;", "race-tensor"},
@@ -166,7 +171,7 @@ func (w *twin) check(t *testing.T) *muster.Report {
 // of launch control and of a sparse A for all schedules, with nothing to say against it, and a run gives the
 // product.
 func TestProven(t *testing.T) {
-	for _, name := range []string{"gemm_1cta", "gemm_2cta", "gemm_1cta_grid", "gemm_2cta_grid", "gemm_tensor_a", "gemm_cancel", "gemm_mxfp8", "gemm_nvfp4", "gemm_i8", "gemm_sparse"} {
+	for _, name := range []string{"gemm_1cta", "gemm_2cta", "gemm_1cta_grid", "gemm_2cta_grid", "gemm_tensor_a", "gemm_cancel", "gemm_mxfp8", "gemm_nvfp4", "gemm_i8", "gemm_sparse", "gemm_mxfp8_2cta"} {
 		explored := name == "gemm_cancel" // what it does depends on which CTAs are given up
 		given := name == "gemm_sparse"    // its metadata may be none that the ISA defines
 		t.Run(name, func(t *testing.T) {

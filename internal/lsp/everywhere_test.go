@@ -41,7 +41,7 @@ func TestEverywhere(t *testing.T) {
 					t.Error(err)
 				}
 			}
-			if d.module().mod != nil && answered == 0 {
+			if part == src && d.module().mod != nil && answered == 0 { // the beginning of one may be a comment alone
 				t.Errorf("%s: nothing is known of it", name)
 			}
 		}

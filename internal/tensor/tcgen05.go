@@ -277,8 +277,6 @@ func (t *TCGen05) checkPlace() error {
 		return fmt.Errorf("tcgen05.mma with .ashift under layout B, which has each row of A in two lanes, is %w", ErrNotModelled)
 	case t.ATensor && t.TransA:
 		return t.bad("9.7.18.10.2", "transpose A", "15", 1, "a matrix A in tensor memory is K-major: it must be 0")
-	case t.ATensor && t.A >= E2M3 && !t.packed():
-		return fmt.Errorf("tcgen05.mma with %s in tensor memory, whose place in a byte is in a figure of the ISA only (9.7.18.10.4.3), is %w", strings.ToUpper(t.A.String()), ErrNotModelled)
 	}
 	return nil
 }

@@ -158,6 +158,12 @@ func (t *TCGen05) readTA(s *tcScratch, x *TCGen05Call, cta int) (copies int) {
 				row++
 			}
 		}
+		if t.A >= E2M3 && !t.packed() {
+			mask := byte(1)<<(layouts[t.A].exp+layouts[t.A].frac+1) - 1
+			for b := range s.a[i][:row*32] {
+				s.a[i][b] = s.a[i][b] >> t.lead() & mask
+			}
+		}
 	}
 	return len(parts)
 }

@@ -78,8 +78,18 @@ func (t *TCGen05) CellD(m, n int) (cta, lane, column int) {
 // second copy 64 lanes below, for layout G one each 32 lanes.
 func (t *TCGen05) CellTA(m, k int) (cta, lane, column, bit int) {
 	cta, lane, _ = t.CellD(m, 0)
-	at := k * t.bits(t.A)
+	at := k*t.bits(t.A) + t.lead()
 	return cta, lane, at / 32, at % 32
+}
+
+// lead is the bits below an element of A in its byte of tensor memory: of e2m1 two, and
+// two above; e2m3 and e3m2 have two above. The ISA has figures (9.7.18.10.4.3); so mma.sync
+// of the same kinds has them, in words (9.7.14.5).
+func (t *TCGen05) lead() int {
+	if t.A == E2M1 && !t.packed() {
+		return 2
+	}
+	return 0
 }
 
 // A part is columns of D that a CTA computes from one half, or all, of B: their

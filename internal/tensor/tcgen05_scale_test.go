@@ -158,12 +158,6 @@ func TestWrongScaledDescriptors(t *testing.T) {
 			t.Errorf("%+v: %v, want %q", c.f, err, c.want)
 		}
 	}
-	f := scaledForms[0]
-	form := f.form(1, f.fields(E2M1, E4M3, 128, 64))
-	form.ATensor = true
-	if _, err := NewTCGen05(form); !errors.Is(err, ErrNotModelled) {
-		t.Errorf("e2m1 in bytes of tensor memory: %v", err)
-	}
 }
 
 // cuteScales is tmem_sf_frg of cute/atom/mma_traits_sm100_frag.hpp, from (row, copy, factor) to
@@ -451,7 +445,7 @@ func TestScaledCompute(t *testing.T) {
 					v := f.fields(a, b, layout.m, n)
 					v["a_negate"], v["b_negate"] = uint64(s.to(2)), uint64(s.to(2))
 					v["a_sf_id"], v["b_sf_id"] = uint64(f.factors*s.to(4/f.factors)), uint64(f.factors*s.to(4/f.factors))
-					tensor := s.to(3) == 0 && (f.kind != "mxf8f6f4" || a < E2M3)
+					tensor := s.to(3) == 0
 					if f.kind == "mxf8f6f4" {
 						v["b_major"] = uint64(s.to(2))
 						if !tensor {

@@ -60,7 +60,7 @@ func (f *sparseForm) form(s source, ctas, m int) TCGen05Form {
 		desc = idesc(f.d, a, b, m, n) | 4 | uint32(s.to(4))<<13
 	}
 	form := TCGen05Form{Kind: f.kind, CTAs: ctas, ScaleD: -1, Sparse: true, Scales: f.scales, Desc: desc}
-	form.ATensor = s.to(3) == 0 && (a < E2M3 || strings.HasPrefix(f.kind, "mxf4"))
+	form.ATensor = s.to(3) == 0
 	if !strings.HasPrefix(f.kind, "mxf4") {
 		form.Desc |= uint32(s.to(2)) << 16
 		if !form.ATensor {

@@ -184,7 +184,6 @@ func TestWrongInstructionDescriptors(t *testing.T) {
 		{TCGen05Form{Kind: "f8f6f4", ScaleD: -1, Desc: idesc(F32, E4M3, E4M3, 128, 24) | 1<<16}, "in steps of 16", false},
 		{TCGen05Form{Kind: "f8f6f4", CTAs: 2, ScaleD: -1, Desc: idesc(F32, E4M3, E4M3, 128, 48) | 1<<16}, "in steps of 32", false},
 		{TCGen05Form{Kind: "f16", ATensor: true, Desc: idesc(F32, F16, F16, 128, 64) | 1<<15}, "K-major", false},
-		{TCGen05Form{Kind: "f8f6f4", ATensor: true, ScaleD: -1, Desc: idesc(F32, E2M1, E4M3, 128, 64)}, "E2M1 in tensor memory", true},
 		{TCGen05Form{Kind: "ti16", Desc: 0}, "kind ti16", true},
 		{TCGen05Form{Kind: "i8", Desc: 0}, "no scale-input-d", false},
 		{TCGen05Form{Kind: "mxf4", Desc: 0}, "no scale-input-d", false},
