@@ -229,6 +229,11 @@ func execMMA(x *ctx, in *instr, mask uint32) {
 			return
 		}
 	}
+	if mi.sparse() && mi.mma.Ordered && x.m.cfg.Observer != nil {
+		if err := mi.mma.CheckOrder(x.a32(mi.meta), mi.selector); err != nil {
+			x.badOperand(FaultMetadata, mask, err.Error())
+		}
+	}
 	if x.m.cfg.skipMatrices {
 		return
 	}

@@ -21,6 +21,8 @@ type WarpMMA struct {
 	// operands are words of 32 of them.
 	A, B, C, D Fragment
 	Sparse     bool
+	// Ordered: the indices of its metadata must ascend (sp::ordered_metadata).
+	Ordered bool
 	// Wide: the registers have 64 bits (f64), and Run64 must be called.
 	Wide bool
 	// Selectors is how many values the sparsity selector has.
@@ -102,7 +104,7 @@ func ParseMMA(mods []string) (*WarpMMA, error) {
 		switch m {
 		case "sync", "aligned", "popc", "and", "rn":
 		case "sp", "sp::ordered_metadata":
-			w.Sparse = true
+			w.Sparse, w.Ordered = true, m != "sp"
 		case "row", "col":
 			layouts = append(layouts, m)
 		case "satfinite":
