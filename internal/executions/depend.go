@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"muster/internal/coherence"
+	"muster/internal/explore"
 	"muster/internal/machine"
 )
 
@@ -308,6 +309,8 @@ func (d *depending) record() *recording {
 			r.settle(m)
 		}
 		r.first = append(r.first, len(r.nodes))
+		explore.GoOn(m)
+		r.settle(m)
 		d.rec = r
 	}
 	return d.rec

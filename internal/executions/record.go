@@ -44,6 +44,7 @@ func (r *recording) Observe(m *machine.Machine, ev *machine.Event) {
 	if ev.Kind != machine.EvAccess || ev.Sem != machine.Weak && ev.Proxy != machine.Generic {
 		return
 	}
+	r.settle(m)
 	for k := ev.Mask; k != 0; k &= k - 1 {
 		lane := bits.TrailingZeros32(k) & 31
 		if ev.Sem != machine.Weak {
@@ -78,11 +79,11 @@ func (r *recording) behind(node int, k weakRead) []loaded {
 	return list[i:]
 }
 
-// settle takes the values of what was written.
+// settle takes the values of what was written, once it is.
 func (r *recording) settle(m *machine.Machine) {
-	for _, k := range r.next {
+	r.next = slices.DeleteFunc(r.next, func(k int) (ok bool) {
 		w := &r.nodes[k]
-		w.wrote.lo, w.wrote.hi, _ = m.Held(w.wrote.word, w.name)
-	}
-	r.next = r.next[:0]
+		w.wrote.lo, w.wrote.hi, ok = m.Held(w.wrote.word, w.name)
+		return ok
+	})
 }

@@ -52,6 +52,32 @@ func (s *Search) ways(m *machine.Machine, w Watcher) []machine.Choice {
 	return append(out, more...)
 }
 
+// waits reports whether a node's choice ends a wait by an overwritten version, while the newest one
+// does not: each look may return that one, too.
+func (n *node) waits() bool {
+	p := process(n.taken)
+	return n.taken.Kind == machine.Pick && !slices.ContainsFunc(n.ways, func(c machine.Choice) bool {
+		return c.Kind != machine.Pick && process(c) == p
+	})
+}
+
+// hang makes the run in which those who wait behind some choices read the newest versions. It is
+// one of those that may hang: who does not wait goes on in one way.
+func (s *Search) hang(path []machine.Choice) {
+	w := s.space.Watch()
+	m := s.space.Fork(w)
+	m.StopWhen(s.space.Stop)
+	for _, c := range path {
+		m.Step(c)
+	}
+	GoOn(m)
+	if interrupted(m) {
+		return
+	}
+	m.Conclude()
+	w.End(m, path)
+}
+
 // maxMixed bounds the choices of one access to several words, each with its own version.
 const maxMixed = 4096
 

@@ -264,12 +264,16 @@ func (s *Search) run(stop func() bool) bool {
 	nodes, steps := len(s.nodes), s.count.Steps
 	s.count.Steps += int64(s.fresh)
 	left, long := false, false
+	var hangs [][]machine.Choice
 	for d := s.fresh; ; d++ {
 		if d == len(s.nodes) {
 			n, more := s.arrive(m, w)
 			if n == nil {
 				left = more
 				break
+			}
+			if s.space.Allows != nil && !s.space.Joint && n.waits() {
+				hangs = append(hangs, s.path())
 			}
 			s.nodes = append(s.nodes, n)
 		}
@@ -286,6 +290,9 @@ func (s *Search) run(stop func() bool) bool {
 			break
 		}
 	}
+	for _, path := range hangs {
+		s.hang(path)
+	}
 	s.count.Longest = max(s.count.Longest, len(s.steps))
 	s.backtrack(m)
 	s.fresh = len(s.nodes)
@@ -294,6 +301,19 @@ func (s *Search) run(stop func() bool) bool {
 		return true
 	}
 	s.count.Schedules++
+	path := s.path()
+	c.step = nil
+	GoOn(m)
+	m.Conclude()
+	w.End(m, path)
+	if long {
+		s.setAside()
+	}
+	return true
+}
+
+// path returns the choices of the run, as they replay.
+func (s *Search) path() []machine.Choice {
 	path := make([]machine.Choice, len(s.nodes))
 	for i, n := range s.nodes {
 		switch path[i] = n.taken; n.taken.Kind {
@@ -303,16 +323,14 @@ func (s *Search) run(stop func() bool) bool {
 			path[i].Op, path[i].Rest = 0, ""
 		}
 	}
-	c.step = nil
+	return path
+}
+
+// GoOn takes a run on behind the choices that a search made, to its end.
+func GoOn(m *machine.Machine) {
 	r := runner{m: m}
 	for m.Stopped() == nil && !m.Done() && r.step(Latest) {
 	}
-	m.Conclude()
-	w.End(m, path)
-	if long {
-		s.setAside()
-	}
-	return true
 }
 
 // arrive makes the node of the state that m is in. It returns none at the end of a

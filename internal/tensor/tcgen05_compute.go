@@ -41,9 +41,9 @@ type tcScratch struct {
 	odd           []scaled
 
 	sfa, sfb       [16 * columnBytes]byte // cells of the factors
-	codesA, codesB [8]byte
-	facB           [256][8]factor
-	expA           [TensorLanes]int32 // exponents of factors
+	codesA, codesB [8]byte                // of one row and column
+	facB           [256][8]factor         // of the columns of B
+	expA           [TensorLanes]int32     // exponents of factors
 	expB           [256]int32
 	meta           [2 * columnBytes]byte // cells of the metadata
 	met            [128 * 64]uint8       // what the stored elements of A meet, by row
