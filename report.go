@@ -84,6 +84,7 @@ func (l *Launch) report(o CheckOptions, ran []trial.Schedule, all merged) *Repor
 			r.Assumptions = append(r.Assumptions, "no other CTA, of this grid or another, holds columns of tensor memory on the same SM (co-resident of a launch file lets CTAs of the grid)")
 		}
 	}
+	r.Assumptions = append(r.Assumptions, c.Program.Assumes()...)
 	if all.columns != "" {
 		r.Assumptions = append(r.Assumptions, all.columns)
 	}

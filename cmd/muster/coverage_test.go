@@ -18,8 +18,8 @@ import (
 )
 
 // TestTestedForms makes the list of tested rows anew, from the campaign's
-// golden data and from the kernels that tests execute: the examples, and the
-// wrong and right kernels of the findings.
+// golden data and from the kernels that tests execute: the examples, the wrong
+// and right kernels of the findings, and the pairs for sm_100a.
 func TestTestedForms(t *testing.T) {
 	how := map[string]string{}
 	for name, text := range testedKernels(t) {

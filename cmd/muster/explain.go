@@ -94,8 +94,8 @@ BASIS says what the row rests on:
             tcgen05.mma there are no published vectors of a card
   assumed   no model covers it; its neighbours do
 
-Of tcgen05.mma these are assumed besides: that a pair of CTAs adds as one CTA does, that
-scale-input-d multiplies C before it is aligned, and that a sparse A adds what its stored
+Of tcgen05.mma these are assumed besides: that a pair of CTAs, and .ws, add as one CTA does,
+that scale-input-d multiplies C before it is aligned, and that a sparse A adds what its stored
 elements meet as a dense one does. Integers (kind i8) are summed exactly, and clamped once
 or not at all.
 

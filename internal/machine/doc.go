@@ -23,8 +23,7 @@
 // tells that package what the decoder knows, and asks it.
 //
 // What it does not model stops a run by name when it is reached (Unmodelled):
-// textures and surfaces, programmatic dependent launch, multimem, and of tcgen05 block
-// scales, sparse matrices, .ws, kind::i8, decompression and shift. Caches and their hints
-// have no effect. Memory is sequentially consistent within a schedule: what a weaker
-// memory could show is for package order to find. Clocks are virtual.
+// textures and surfaces, programmatic dependent launch, multimem, and what sm_107 alone
+// has. Caches and their hints have no effect. Memory is sequentially consistent within a
+// schedule: what a weaker memory could show is for package order to find. Clocks are virtual.
 package machine

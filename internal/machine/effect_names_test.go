@@ -88,7 +88,7 @@ func namedOperands(in *ptx.Inst) string {
 }
 
 func namedOperation(in *ptx.Inst) string {
-	if in.Op == "red" || in.Op == "cp" || in.Op == "atom" || in.Op == "tcgen05" && (has(in, "cp") || has(in, "mma")) {
+	if in.Op == "red" || in.Op == "cp" || in.Op == "atom" || in.Op == "tcgen05" && (has(in, "cp") || has(in, "mma") || has(in, "shift")) {
 		return "atom"
 	}
 	return in.Op

@@ -344,6 +344,7 @@ const (
 	OpWgmma      // one warp's part of wgmma.mma_async: the warp issues it
 	OpTensorMultiply
 	OpTensorCopy  // tcgen05.cp
+	OpTensorShift // tcgen05.shift
 	OpTensorLoad  // tcgen05.ld: the warp issues it
 	OpTensorStore // tcgen05.st: the warp issues it
 	OpCancel      // clusterlaunchcontrol.try_cancel: what it reads is which clusters have started

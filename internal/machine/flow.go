@@ -28,6 +28,16 @@ func classOf(t typ) flow.Class {
 	return flow.Word
 }
 
+// writesOperand reports whether an instruction writes the register of an operand: the first, or
+// the second of tcgen05.ld.red. No row has an operand that may be left out before one that is
+// written.
+func writesOperand(in *ptx.Inst, i int) bool {
+	if in.Form == nil {
+		return i == 0
+	}
+	return i < len(in.Form.Operands) && (in.Form.Operands[i].Role == ptx.Write || in.Form.Operands[i].Role == ptx.ReadWrite)
+}
+
 // use keeps what the instruction just decoded does with registers.
 func (d *decoder) use(in *ptx.Inst, pc int32) {
 	made := &d.prog.code[pc]
@@ -48,7 +58,7 @@ func (d *decoder) use(in *ptx.Inst, pc int32) {
 			if _, one := in.Operands[1].(*ptx.List); !one {
 				to = &u.Writes // what it returns
 			}
-		} else if i == 0 && (in.Form == nil || len(in.Form.Operands) > 0 && (in.Form.Operands[0].Role == ptx.Write || in.Form.Operands[0].Role == ptx.ReadWrite)) {
+		} else if writesOperand(in, i) {
 			to = &u.Writes
 		}
 		if in.Form != nil && i < len(in.Form.Operands) && in.Form.Operands[i].Strides() {

@@ -32,6 +32,7 @@ type matrixInfo struct {
 	apart      bool // D must be computed apart: it has registers of A or B, or of C in another place
 	meta       reg
 	selector   int
+	scales     *scaleRegs // of block scales
 }
 
 // maxRegs is how many registers an operand of mma or wmma has at most: A of f64 in
@@ -42,6 +43,10 @@ const maxRegs = tensor.MostRegs
 func (mi *matrixInfo) run(d, a, b, c []*[32]uint32, meta *[32]uint32) {
 	if mi.wmma != nil {
 		mi.wmma.Run(d, a, b, c)
+		return
+	}
+	if mi.scales != nil {
+		mi.mma.RunScaled(d, a, b, c, meta, mi.selector, &mi.scales.now)
 		return
 	}
 	mi.mma.Run(d, a, b, c, meta, mi.selector)
@@ -133,6 +138,9 @@ func decodeMMA(d *decoder, in *ptx.Inst) error {
 	if w.Sparse {
 		want = 6
 	}
+	if w.Factors > 0 {
+		want += 4
+	}
 	if len(in.Operands) != want {
 		return d.errorf("%s takes %d operands", Name(in), want)
 	}
@@ -152,6 +160,11 @@ func decodeMMA(d *decoder, in *ptx.Inst) error {
 	}
 	if w.Sparse {
 		if err := d.sparsity(in, mi); err != nil {
+			return err
+		}
+	}
+	if w.Factors > 0 {
+		if err := d.scaleOperands(in, mi, want-4); err != nil {
 			return err
 		}
 	}
@@ -209,10 +222,21 @@ func (x *ctx) rows64(buf *[maxRegs]*[32]uint64, regs []reg) []*[32]uint64 {
 }
 
 func execMMA(x *ctx, in *instr, mask uint32) {
+	mi := in.x.(*matrixInfo)
+	if mi.scales != nil {
+		var ok bool
+		if mi, ok = mi.scaledFor(x, mask); !ok {
+			return
+		}
+	}
+	if mi.sparse() && mi.mma.Ordered && x.m.cfg.Observer != nil {
+		if err := mi.mma.CheckOrder(x.a32(mi.meta), mi.selector); err != nil {
+			x.badOperand(FaultMetadata, mask, err.Error())
+		}
+	}
 	if x.m.cfg.skipMatrices {
 		return
 	}
-	mi := in.x.(*matrixInfo)
 	var db, ab, bb, cb [maxRegs]*[32]uint32
 	d, a, b, c := x.rows32(&db, mi.d), x.rows32(&ab, mi.a), x.rows32(&bb, mi.b), x.rows32(&cb, mi.c)
 	var meta *[32]uint32

@@ -15,6 +15,7 @@ type matrixAccess struct {
 	access
 	frag *tensor.Fragment
 	rows uint32 // the lanes that give addresses
+	bits uint   // of the 16 elements that a row begins with and that become bytes; 0: it is taken as it is
 }
 
 const matrixRow = 16 // bytes
@@ -24,8 +25,15 @@ func decodeLdmatrix(d *decoder, in *ptx.Inst) error { return d.matrixAccess(in, 
 func decodeStmatrix(d *decoder, in *ptx.Inst) error { return d.matrixAccess(in, Write, 1, 0, d.src) }
 
 func (d *decoder) matrixAccess(in *ptx.Inst, acc Access, data, addr int, one func(ptx.Operand, typ) (reg, error)) error {
-	if !d.has("m8n8") || !d.has("b16") {
-		return errNotModelled // sm_100a
+	unpacks := uint(0)
+	switch {
+	case d.has("m8n8") && d.has("b16"):
+	case d.has("m8n16") && d.has("b8x16") && d.has("b4x16_p64"):
+		unpacks = 4
+	case d.has("m8n16") && d.has("b8x16") && d.has("b6x16_p32"):
+		unpacks = 6
+	default:
+		return errNotModelled // matrices of bytes, whose layout is in a figure alone
 	}
 	n := 0
 	for i, m := range []string{"x1", "x2", "", "x4"} {
@@ -36,8 +44,11 @@ func (d *decoder) matrixAccess(in *ptx.Inst, acc Access, data, addr int, one fun
 	if n == 0 || len(in.Operands) != 2 {
 		return d.errorf("%s takes registers and an address, and .x1, .x2 or .x4", in.Op)
 	}
-	a := &matrixAccess{frag: &tensor.Matrix8, rows: allLanes >> (32 - 8*n)}
+	a := &matrixAccess{frag: &tensor.Matrix8, rows: allLanes >> (32 - 8*n), bits: unpacks}
 	a.space, a.acc, a.size, a.n, a.elem = d.ownSpace(), acc, matrixRow, int32(n), 2
+	if unpacks == 4 {
+		a.size = 8 // the rest of the row is padding
+	}
 	if a.space != spOwn && a.space != spShared {
 		return errNotModelled
 	}
@@ -75,7 +86,7 @@ func (x *ctx) locateMatrix(a *matrixAccess, mask uint32) (where, bool) {
 	given := *addr
 	all := where{mask: lanes}
 	for rest := lanes; rest != 0; {
-		at, ok := x.locate(a.space, rest, matrixRow, addr)
+		at, ok := x.locate(a.space, rest, a.size, addr)
 		if !ok {
 			l := lowest(rest)
 			x.fault(FaultBounds, &a.access, l, given[l])
@@ -89,7 +100,7 @@ func (x *ctx) locateMatrix(a *matrixAccess, mask uint32) (where, bool) {
 		ev.at(EvAccess, x, lanes)
 		ev.Access, ev.Sem, ev.Scope, ev.Proxy, ev.Row = a.acc, Weak, NoScope, Generic, row && lanes == allLanes
 		ev.SemDefaulted, ev.ScopeDefaulted = false, false
-		ev.Mem, ev.Size, ev.Addr, ev.Init = all.mem, matrixRow, addr, lanes
+		ev.Mem, ev.Size, ev.Addr, ev.Init = all.mem, a.size, addr, lanes
 		ev.Val, ev.storing, ev.by, ev.Part = nil, nil, x, 0
 	}
 	return all, true
@@ -112,8 +123,12 @@ func visitLdmatrix(x *ctx, in *instr, mask uint32) verdict {
 		for row := range t {
 			if l := 8*i + row; at.mask>>l&1 != 0 {
 				off := m.addr[l] - at.r.base
-				t[row] = [2]uint64{at.r.load(off, 8), at.r.load(off+8, 8)}
+				t[row][0] = at.r.load(off, 8)
+				if a.size == matrixRow {
+					t[row][1] = at.r.load(off+8, 8)
+				}
 				x.poisonRow(&t, row, at.r, off)
+				t[row] = a.unpacked(t[row])
 			}
 		}
 		t.get(a.frag, x.w32(r), mask)
@@ -122,6 +137,24 @@ func visitLdmatrix(x *ctx, in *instr, mask uint32) verdict {
 		}
 	}
 	return performed
+}
+
+// unpacked makes bytes of the elements that a row begins with, in their low bits (ISA
+// 9.7.18.9.1 shows it in figures; CUTLASS says so in mma_traits_sm120.hpp). It is as true of
+// which bits are undefined.
+func (a *matrixAccess) unpacked(row [2]uint64) (out [2]uint64) {
+	if a.bits == 0 {
+		return row
+	}
+	for i := range uint(16) {
+		at := i * a.bits
+		e := row[at/64] >> (at % 64)
+		if at%64+a.bits > 64 {
+			e |= row[1] << (64 - at%64)
+		}
+		out[i/8] |= e & (1<<a.bits - 1) << (i % 8 * 8)
+	}
+	return out
 }
 
 // poisonRow overwrites the elements of a row that hold uninitialized bytes.

@@ -19,9 +19,9 @@ import (
 // the instruction table name opcodes; all other files ask the effect of an instruction.
 var decoderFiles = []string{
 	"alu.go", "alu_carry.go", "alu_cvt.go", "alu_cvt_small.go", "alu_float.go", "alu_int.go", "alu_logic.go", "alu_mov.go", "alu_packed.go", "alu_pred.go",
-	"alu_rows.go", "alu_special.go", "alu_video.go", "async.go", "atom.go", "barrier.go", "bulk.go", "call.go", "collective.go",
+	"alu_rows.go", "alu_special.go", "alu_video.go", "async.go", "atom.go", "barrier.go", "bulk.go", "call.go", "collective.go", "collector.go",
 	"control.go", "decode.go", "fence.go", "layout.go", "matrix.go", "matrix_memory.go", "mbar.go", "memory.go", "modifiers.go",
-	"launchcontrol.go", "operands.go", "tcgen05.go", "tcgen05_commit.go", "tcgen05_mma.go", "tensorcopy.go", "tensormap.go", "tensormem.go", "wgmma.go",
+	"launchcontrol.go", "operands.go", "tcgen05.go", "tcgen05_commit.go", "tcgen05_mma.go", "tcgen05_reduce.go", "tcgen05_shift.go", "tensorcopy.go", "tensormap.go", "tensormem.go", "wgmma.go",
 }
 
 // analysisPackages are the other packages whose files ask what instructions do. (Package
@@ -46,11 +46,11 @@ var namesOpcodes = []struct{ file, opcodes, why string }{
 	{"rules/lifetime.go", "atom cp.async cp.async.bulk cp.async.mbarrier cp.reduce ld mbarrier.arrive mbarrier.complete_tx mbarrier.expect_tx " +
 		"mbarrier.init mbarrier.inval mbarrier.pending_count mbarrier.test_wait mbarrier.try_wait red red.async st st.async tcgen05.commit", inText},
 	{"rules/races.go", "cp.async cp.async.bulk cp.async.bulk.tensor cp.async.mbarrier.arrive cp.reduce.async.bulk mbarrier. red.async " +
-		"st.async tcgen05.cp tcgen05.ld tcgen05.mma tcgen05.st wgmma wgmma.mma_async wgmma.wait_group", inText},
+		"st.async tcgen05.cp tcgen05.ld tcgen05.mma tcgen05.shift tcgen05.st wgmma wgmma.mma_async wgmma.wait_group", inText},
 	{"rules/relaxed_sync.go", "atom ld red st", inText},
 	{"rules/trap.go", "trap", "the name of a finding"},
 	{"story/event.go", "exit", inText},
-	{"story/tell.go", "cp.async red.async st.async tcgen05.cp tcgen05.ld tcgen05.mma tcgen05.st trap wgmma", inText},
+	{"story/tell.go", "cp.async red.async st.async tcgen05.cp tcgen05.ld tcgen05.mma tcgen05.shift tcgen05.st trap wgmma", inText},
 	{"machine/undefined_run.go", "shfl vote", "computes which bits an exchange leaves undefined, by what it computes"},
 }
 

@@ -34,8 +34,9 @@ type Program struct {
 	allocates bool // Allocates
 	columns   bool // AllocatesColumns
 	besides   besides
-	cancels   bool // Cancels
-	grids     bool // it is for launches that run side by side
+	assumes   []string // Assumes
+	cancels   bool     // Cancels
+	grids     bool     // it is for launches that run side by side
 	// unspecified: see Unspecified.
 	unspecified bool
 

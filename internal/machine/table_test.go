@@ -77,8 +77,7 @@ var notYetExecuted = map[string]string{
 	"mbarrier.expect_tx.multicast":           "masks of clusters of more than 16 CTAs", "mbarrier.complete_tx.multicast": "masks of clusters of more than 16 CTAs",
 	"mbarrier.arrive.multicast": "masks of clusters of more than 16 CTAs", "mbarrier.arrive.expect_tx.multicast": "masks of clusters of more than 16 CTAs",
 	"mbarrier.arrive_drop.multicast": "masks of clusters of more than 16 CTAs", "mbarrier.arrive_drop.expect_tx.multicast": "masks of clusters of more than 16 CTAs",
-	"mma.f8f6f4": "products of sm_120", "mma.mxf": "products of sm_120", "mma.sp.f8f6f4": "products of sm_120", "mma.sp.mxf": "products of sm_120",
-	"ldmatrix.b8": "matrices of bytes", "ldmatrix.unpack": "matrices of 6 and 4 bits", "ldmatrix.trans.unpack": "matrices of 6 and 4 bits", "stmatrix.b8": "matrices of bytes",
+	"ldmatrix.b8": "matrices of bytes", "ldmatrix.trans.unpack": "matrices of 6 and 4 bits", "stmatrix.b8": "matrices of bytes",
 }
 
 // TestLaterRows holds that list to the table and the machine.

@@ -21,11 +21,13 @@ var tcgen05Decoders = map[string]decodeFn{"tcgen05": decodeTcgen05}
 // change, but for pipe.
 type tcgen05Op struct {
 	access *tensor.TensorAccess // of a load or store
+	reduce *tensor.Reduction    // of ld.red
 	at     uint32
 	base32 int32
 	regs   []reg
 	mma    *multiplication
 	copies *tensorCopyPlan
+	shift  bool
 	// pipe are operations before it that execute before it does (ISA 9.7.18.6.2).
 	pipe []int64
 	pair bool
@@ -58,6 +60,8 @@ func decodeTcgen05(d *decoder, in *ptx.Inst) error {
 		return d.tensorCp(in)
 	case "mma":
 		return d.tensorMultiply(in)
+	case "shift":
+		return d.tensorShift(in)
 	}
 	return errNotModelled
 }
@@ -93,11 +97,12 @@ func visitTensorWait(x *ctx, in *instr, mask uint32) verdict {
 // --- loads and stores ---
 
 type tensorAccessInfo struct {
-	form *tensor.TensorAccess
-	at   reg
-	off  uint32
-	regs []reg
-	st   bool
+	form   *tensor.TensorAccess
+	reduce *tensor.Reduction // of ld.red; its register is the last of regs
+	at     reg
+	off    uint32
+	regs   []reg
+	st     bool
 }
 
 // tensorAddress decodes an address in tensor memory, of 32 bits, in brackets.
@@ -116,6 +121,7 @@ func (d *decoder) tensorAddress(op ptx.Operand) (at reg, off uint32, err error) 
 
 func (d *decoder) tensorAccess(in *ptx.Inst, st bool) error {
 	var form tensor.TensorAccessForm
+	reduce := d.reductionOf(in)
 	for _, m := range in.Mods[1:] {
 		switch m {
 		case "sync", "aligned", "b32":
@@ -125,18 +131,25 @@ func (d *decoder) tensorAccess(in *ptx.Inst, st bool) error {
 			form.Shape = m
 		case "x1", "x2", "x4", "x8", "x16", "x32", "x64", "x128":
 			form.Num, _ = strconv.Atoi(m[1:])
+		case "red", "min", "max", "abs", "NaN", "f32", "u32", "s32":
+			if reduce == nil {
+				return errNotModelled
+			}
 		default:
 			return errNotModelled
 		}
 	}
 	d.readAll()
-	ops := in.Operands
+	ops, result := in.Operands, ptx.Operand(nil)
+	if reduce != nil && len(ops) > 2 {
+		result, ops = ops[1], slices.Delete(slices.Clone(ops), 1, 2)
+	}
 	need := 2
 	if form.Shape == "16x32bx2" {
 		need = 3
 	}
-	if len(ops) != need {
-		return d.errorf("%s takes %d operands, not %d", Name(in), need, len(ops))
+	if len(ops) != need || (reduce != nil) != (result != nil) {
+		return d.errorf("%s does not take %d operands", Name(in), len(in.Operands))
 	}
 	regs, addr := ops[0], ops[1]
 	if st {
@@ -153,7 +166,7 @@ func (d *decoder) tensorAccess(in *ptx.Inst, st bool) error {
 		}
 		form.Split = int(min(n.Bits, tensor.TensorColumns))
 	}
-	ti := &tensorAccessInfo{st: st}
+	ti := &tensorAccessInfo{st: st, reduce: reduce}
 	var err error
 	if ti.form, err = tensor.NewTensorAccess(form); err != nil {
 		return d.errorf("%v", err)
@@ -164,6 +177,9 @@ func (d *decoder) tensorAccess(in *ptx.Inst, st bool) error {
 	elems := d.elems(regs)
 	if len(elems) != ti.form.Registers() {
 		return d.errorf("%s takes %d registers, not %d", Name(in), ti.form.Registers(), len(elems))
+	}
+	if result != nil {
+		elems = append(slices.Clip(elems), result)
 	}
 	for _, e := range elems {
 		r := reg(0)
@@ -214,7 +230,7 @@ func visitTensorAccess(x *ctx, in *instr, mask uint32) verdict {
 		return halted
 	}
 	op := Op{Kind: OpTensorLoad, Group: GroupTensorLoad, Proxy: Async, Reads: spans,
-		tcgen05: &tcgen05Op{access: ti.form, at: taddr, base32: x.s.base32, regs: ti.regs}}
+		tcgen05: &tcgen05Op{access: ti.form, reduce: ti.reduce, at: taddr, base32: x.s.base32, regs: ti.regs}}
 	if ti.st {
 		op.Kind, op.Group, op.Reads, op.Writes = OpTensorStore, GroupTensorStore, nil, spans
 		op.cached = true
@@ -270,6 +286,10 @@ func (m *Machine) deliver(op *Op) {
 		rows[i] = &w.r32[t.base32+int32(r)]
 	}
 	t.access.Load(t.at, rows, inOrder(op.data))
+	if t.reduce != nil {
+		n := t.access.Registers()
+		t.reduce.Reduce(rows[n], rows[:n])
+	}
 }
 
 // inOrder returns a function that copies bytes from data, each time those that follow.
@@ -340,7 +360,8 @@ func (m *Machine) piped(op *Op) bool {
 }
 
 // pipeline sets what an operation that a lane is about to issue follows: each multiplication
-// the one before with the same accumulator and shape, and copies (ISA 9.7.18.6.2); and what it
+// the one before with the same accumulator and shape, copies and shifts; each shift the
+// multiplications before it; a copy of 4x256b the shifts (ISA 9.7.18.6.2); and what it
 // overwrites the sources of (QueuedBehind).
 func (x *ctx) pipeline(op *Op, l int) {
 	t := op.tcgen05
@@ -371,10 +392,15 @@ func overwrites(writes, reads []Span) bool {
 // precedes reports whether two operations, the first issued before the second, form a
 // pipeline.
 func (b *tcgen05Op) precedes(t *tcgen05Op) bool {
-	if b.pair != t.pair || t.mma == nil {
+	switch {
+	case b.pair != t.pair:
 		return false
+	case t.shift:
+		return b.mma != nil
+	case t.copies != nil:
+		return b.shift && t.copies.form.Shape == "4x256b"
 	}
-	return b.copies != nil || b.mma != nil && b.mma.sameAccumulator(t.mma)
+	return t.mma != nil && (b.copies != nil || b.shift || b.mma != nil && b.mma.sameAccumulator(t.mma))
 }
 
 // PipelinedBefore reports whether op, if it is issued after before, executes after it without
@@ -397,7 +423,7 @@ func (m *Machine) writeTensors(op *Op) {
 	switch op.Kind {
 	case OpTensorLoad:
 		m.deliver(op)
-	case OpTensorStore:
+	case OpTensorStore, OpTensorShift:
 		m.scatter(op)
 	case OpTensorCopy:
 		m.copyToTensorMemory(op)

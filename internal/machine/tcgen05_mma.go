@@ -24,6 +24,8 @@ type multiplication struct {
 	reads     []Span    // the operation's
 	parts     []mmaPart // of reads
 	collector CollectorUsage
+	buffer    CollectorBuffer
+	zero      tensor.ZeroColumns // of .ws
 }
 
 // An mmaPart says which matrix a range of memory belongs to.
@@ -48,7 +50,7 @@ func (p mmaPart) operand() bool { return p <= partB }
 // compute computes D, in the order of the operation's Writes, from what its Reads hold.
 func (p *multiplication) compute(in, out []byte) {
 	n, shared, tensors := 0, p.fetcher(in, SharedMemory), p.fetcher(in, TensorMemory)
-	call := tensor.TCGen05Call{D: p.d, A: p.da, B: p.db, SFA: p.sfa, SFB: p.sfb, Meta: p.meta, Input: p.enable, NoLane: p.disable, ReadShared: shared, ReadTensor: tensors,
+	call := tensor.TCGen05Call{D: p.d, A: p.da, B: p.db, SFA: p.sfa, SFB: p.sfb, Meta: p.meta, Zero: p.zero, Input: p.enable, NoLane: p.disable, ReadShared: shared, ReadTensor: tensors,
 		WriteTensor: func(_ int, _ uint32, b []byte) { n += copy(out[n:], b) }}
 	if p.form.ATensor {
 		call.A = uint64(p.a)
@@ -80,7 +82,7 @@ func (p *multiplication) fetcher(in []byte, kind MemoryKind) func(cta int, addr 
 // same way.
 func (p *multiplication) sameAccumulator(q *multiplication) bool {
 	f, g := p.form, q.form
-	return p.d == q.d && slices.Equal(p.ctas, q.ctas) && f.Kind == g.Kind && f.M == g.M && f.N == g.N && f.K == g.K
+	return p.d == q.d && slices.Equal(p.ctas, q.ctas) && f.Kind == g.Kind && f.M == g.M && f.N == g.N && f.K == g.K && f.WS == g.WS
 }
 
 // formOf returns the form that an instruction descriptor makes of the instruction.
@@ -115,7 +117,10 @@ func (x *ctx) multiplyTensors(mi *mmaInfo, l int) bool {
 		}
 		return false
 	}
-	p := &multiplication{form: form, d: mi.d.of(x, l), db: x.a64(mi.b)[l], enable: x.p[mi.enable]>>l&1 != 0, collector: mi.collector}
+	p := &multiplication{form: form, d: mi.d.of(x, l), db: x.a64(mi.b)[l], enable: x.p[mi.enable]>>l&1 != 0, collector: mi.collector, buffer: mi.buffer}
+	if mi.zero >= 0 {
+		p.zero = tensor.ZeroColumns(x.a64(mi.zero)[l])
+	}
 	if form.Factors > 0 {
 		p.sfa, p.sfb = mi.sfa.of(x, l), mi.sfb.of(x, l)
 	}
@@ -159,7 +164,7 @@ func (x *ctx) multiplyTensors(mi *mmaInfo, l int) bool {
 // check says what the ISA forbids in the operands.
 func (p *multiplication) check() error {
 	f := p.form
-	for _, err := range [...]error{f.CheckD(p.d), f.CheckDisabled(p.disable), f.CheckA(p.da), f.CheckB(p.db), f.CheckSFA(p.sfa), f.CheckSFB(p.sfb), f.CheckMetaAt(p.meta, p.d)} {
+	for _, err := range [...]error{f.CheckD(p.d), f.CheckDisabled(p.disable), f.CheckA(p.da), f.CheckB(p.db), f.CheckZero(p.zero), f.CheckSFA(p.sfa), f.CheckSFB(p.sfb), f.CheckMetaAt(p.meta, p.d)} {
 		if err != nil {
 			return err
 		}
@@ -183,7 +188,7 @@ func (x *ctx) addOperands(op *Op, p *multiplication, t *cta, mask uint32) bool {
 		return false
 	}
 	p.mark(op, partA)
-	if !x.sharedSpans(op, t, mask, p.form.SpansB(p.db)) {
+	if !x.sharedSpans(op, t, mask, p.form.SpansB(p.db, p.zero)) {
 		return false
 	}
 	p.mark(op, partB)
@@ -279,7 +284,7 @@ type tensorCpInfo struct {
 
 func (d *decoder) tensorCp(in *ptx.Inst) error {
 	ti := &tensorCpInfo{pair: d.ctaPair()}
-	var shape, multicast string
+	var shape, multicast, format string
 	for _, m := range in.Mods[1:] {
 		switch m {
 		case "cta_group::1", "cta_group::2":
@@ -287,6 +292,9 @@ func (d *decoder) tensorCp(in *ptx.Inst) error {
 			shape = m
 		case "warpx2::02_13", "warpx2::01_23", "warpx4":
 			multicast = m
+		case "b6x16_p32", "b4x16_p64":
+			format = m
+		case "b8x16":
 		default:
 			return notModelled("with ." + m)
 		}
@@ -295,8 +303,11 @@ func (d *decoder) tensorCp(in *ptx.Inst) error {
 	if len(in.Operands) != 2 {
 		return d.errorf("%s takes an address in tensor memory and a descriptor", Name(in))
 	}
+	if (format != "") != slices.Contains(in.Mods, "b8x16") {
+		return d.errorf("%s has the format of one side of the copy, and not of the other", Name(in))
+	}
 	var err error
-	if ti.form, err = tensor.NewTensorCopy(shape, multicast); err != nil {
+	if ti.form, err = tensor.NewTensorCopy(shape, multicast, format); err != nil {
 		return d.errorf("%v", err)
 	}
 	if ti.at, ti.off, err = d.tensorAddress(in.Operands[0]); err != nil {

@@ -21,9 +21,11 @@ type mmaInfo struct {
 	idesc    reg
 	disable  []reg
 	enable   reg
+	zero     reg // the zero-column mask descriptor of .ws; below 0: none
 	pair     bool
-	// collector is what it says of the collector buffer, which changes no result here.
+	// collector is what it says of a collector buffer, which changes no result here.
 	collector CollectorUsage
+	buffer    CollectorBuffer
 }
 
 // A tensorReg is an address in tensor memory: a register, and what is added to it.
@@ -46,7 +48,7 @@ func (d *decoder) tensorRegs(ops []ptx.Operand, to ...*tensorReg) error {
 }
 
 func (d *decoder) tensorMultiply(in *ptx.Inst) error {
-	mi := &mmaInfo{pair: d.ctaPair(), forms: map[uint32]*tensor.TCGen05{}}
+	mi := &mmaInfo{pair: d.ctaPair(), forms: map[uint32]*tensor.TCGen05{}, zero: -1}
 	mi.form.CTAs, mi.form.ScaleD, mi.form.Arch = 1, -1, d.sums()
 	if mi.pair {
 		mi.form.CTAs = 2
@@ -87,6 +89,13 @@ func (d *decoder) tensorMultiply(in *ptx.Inst) error {
 	if err = d.mmaTail(in, mi, ops[1:]); err != nil {
 		return err
 	}
+	if mi.form.AShift {
+		d.assume(tensor.AShiftAssumes)
+	}
+	if mi.form.WS {
+		d.assume(tensor.WSAssumes)
+		mi.buffer = max(mi.buffer, 1) // "defaults to .collector::b0::discard"
+	}
 	d.prog.besides.note(mi, int32(len(d.prog.code)))
 	d.emit(instr{class: visible, visit: visitTensorMultiply, x: mi})
 	return nil
@@ -103,8 +112,12 @@ func (mi *mmaInfo) modifiers(mods []string) error {
 			mi.form.Kind = m[len("kind::"):]
 		case m == "block16", m == "block32", strings.HasPrefix(m, "scale_vec::"):
 			mi.form.Scales = m
-		case strings.HasPrefix(m, "collector::a::"):
-			mi.collector = collectorUsages[m]
+		case m == "ws":
+			mi.form.WS = true
+		case strings.HasPrefix(m, "collector::a::"), mi.form.WS && collectorBuffer(m) > 0:
+			mi.buffer, mi.collector = collectorBuffer(m), collectorUsages[m[strings.LastIndex(m, ":")+1:]]
+		case m == "ashift":
+			mi.form.AShift = true
 		default:
 			return notModelled("with ." + m)
 		}
@@ -141,6 +154,10 @@ func (d *decoder) mmaTail(in *ptx.Inst, mi *mmaInfo, rest []ptx.Operand) error {
 	}
 	var err error
 	if mi.enable, err = d.predSrc(rest[0]); err != nil {
+		return err
+	}
+	if len(rest) == 2 && mi.form.WS {
+		mi.zero, err = d.src(rest[1], b64)
 		return err
 	}
 	if len(rest) == 2 {

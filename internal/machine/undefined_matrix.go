@@ -54,7 +54,7 @@ func rowPointers(rows [][32]uint32) []*[32]uint32 {
 // multiplies32 takes an mma or a wmma.mma. It returns false for unknown types.
 func (u *Undefined) multiplies32(x *ctx, in *instr, n *flow.Use) bool {
 	mi, ok := in.x.(*matrixInfo)
-	if !ok || mi.mma == nil && mi.wmma == nil || mi.wide() {
+	if !ok || mi.mma == nil && mi.wmma == nil || mi.wide() || mi.scales != nil {
 		return false
 	}
 	var types []matrixUnit

@@ -278,11 +278,12 @@ func (u *Undefined) matrixLoaded(x *ctx, a *matrixAccess, at where, i int, r reg
 	for row := range t {
 		if l := 8*i + row; at.mask>>l&1 != 0 {
 			off := x.m.addr[l] - at.r.base
-			for k := range uint64(2) {
+			for k := range uint64(a.size) / 8 {
 				s := u.bytes(at.r, off+8*k, 8, missing)
 				t[row][k] = s.bits
 				from |= s.from
 			}
+			t[row] = a.unpacked(t[row])
 		}
 	}
 	var to [32]uint32

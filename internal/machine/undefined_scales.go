@@ -91,8 +91,10 @@ func (p *multiplication) rowLacks(l lacking, m int) bool {
 	lane0, column0 := tensor.TensorCell(p.meta)
 	for n := range f.Nibbles() {
 		cta, lane, column, bit := f.CellMeta(m, n)
-		if l.at(p.ctas[cta], lane0+lane, column0+column, bit/8) {
-			return true
+		for _, d := range f.CopiesMeta() {
+			if l.at(p.ctas[cta], lane0+lane+d, column0+column, bit/8) {
+				return true
+			}
 		}
 	}
 	return false

@@ -70,7 +70,7 @@ func (u *Undefined) wroteTensor(m *Machine, op *Op, from uint64) {
 	switch op.Kind {
 	case OpTensorLoad:
 		u.loadedTensor(op, from)
-	case OpTensorStore:
+	case OpTensorStore, OpTensorShift: // what it stores, or moves
 		u.shadeSpans(m, op, func(i uint64) shade {
 			if i < uint64(len(op.shades)) {
 				return op.shades[i]
@@ -112,6 +112,16 @@ func (u *Undefined) loadedTensor(op *Op, from uint64) {
 		}
 		t.access.Load(t.at, rowPointers(rows), inOrder(bits))
 	}
+	if t.reduce != nil {
+		last := len(rows) - 1
+		for l := range 32 {
+			for _, r := range rows[:last] {
+				if r[l] != 0 {
+					rows[last][l] = ^uint32(0)
+				}
+			}
+		}
+	}
 	for i, r := range t.regs {
 		k := undefinedReg{op.CTA, op.Warp, 0, t.base32 + int32(r)}
 		u.clearRow(k, allLanes)
@@ -119,6 +129,9 @@ func (u *Undefined) loadedTensor(op *Op, from uint64) {
 			if v != 0 {
 				u.put(k, l, shade{uint64(v), from})
 			}
+		}
+		if t.reduce != nil && i == len(rows)-2 {
+			from |= throughVague // the last is the result
 		}
 	}
 }

@@ -26,11 +26,13 @@ offsets or another swizzle than the data has describe some matrix, and the resul
 tells. One that leaves the CTA's shared memory is out-of-bounds.
 
 Of tcgen05.mma with block scales, an address and an id of factors that no layout has, and
-factors that are not the same in each 32 lanes (9.7.18.10.7).
+factors that are not the same in each 32 lanes (9.7.18.10.7). Of mma.sync with block scales,
+bytes and lanes of factors that are not defined (9.7.14.3).
 
 Of tcgen05's descriptors (9.7.18.4.1) two things are warnings, since shipped kernels have them:
 0b000 in bits 46-48, and a base offset without a swizzle. So is metadata of tcgen05.mma.sp of
-other values than the ISA defines (9.7.18.10.8): it spoils elements of the product, no more.
+other values than the ISA defines (9.7.18.10.8), or of mma.sp::ordered_metadata whose indices
+do not ascend (9.7.14.6.3): it spoils elements of the product, no more.
 
 What a card does with a forbidden one is undefined: it may read other bytes, or
 fault.
@@ -42,8 +44,11 @@ the offset in the CTA's window; a descriptor computed from a lane's own number.`
 
 func (j *Judge) descriptorFault(s *machine.Stop) {
 	issues := "issues wgmma"
-	if in := j.Program.Inst(s.PC); in != nil && in.IsOf(ptx.ClassTcgen05) {
+	switch in := j.Program.Inst(s.PC); {
+	case in != nil && in.IsOf(ptx.ClassTcgen05):
 		issues = "issues"
+	case in != nil && !in.Effect().Has(ptx.Warpgroup):
+		issues = "executes"
 	}
 	missing, fix := descriptorRemedy(s.Msg)
 	j.add(badDescriptor, Finding{
@@ -70,6 +75,15 @@ func descriptorRemedy(cause string) (missing, fix string) {
 	case strings.HasPrefix(cause, "scale factor"):
 		return "the instruction takes no such scale factors",
 			"copy them by tcgen05.cp.32x128b.warpx4, which writes all four parts of 32 lanes, to columns from lane 0 on, and give that address and the id of their first byte (ISA 9.7.18.10.7)"
+	case strings.HasPrefix(cause, "byte-id"), strings.HasPrefix(cause, "thread-id"), strings.Contains(cause, "selectors of factors"):
+		return "the instruction takes no such selector of factors",
+			"give all lanes the same: byte 0 to 3 where a row has one factor, 0 or 2 for two, 0 for four; thread 0 or 1 for A, 0 to 3 for B (ISA 9.7.14.3)"
+	case strings.HasPrefix(cause, "zero-column mask descriptor"):
+		return "the instruction takes no such mask of columns",
+			"set its fields (ISA 9.7.18.4.3), 0 in bits 36-38, and a shift in bits 56-61 that bits 30-31 of the instruction descriptor allow"
+	case strings.Contains(cause, "indices that ascend"):
+		return "the instruction takes no such metadata",
+			"write the lower of the two indices into the low bits of each nibble (ISA 9.7.14.6.3)"
 	case strings.HasPrefix(cause, "sparse metadata"):
 		return "the instruction takes no such metadata",
 			"write two different places of each four there, the lower one first, and for tf32 0b0100 or 0b1110, in the order of tensor memory's lanes (ISA 9.7.18.10.8)"

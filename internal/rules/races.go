@@ -362,6 +362,7 @@ var opWords = map[machine.OpKind]string{
 	machine.OpWgmma:          "wgmma",
 	machine.OpTensorMultiply: "tcgen05.mma",
 	machine.OpTensorCopy:     "tcgen05.cp",
+	machine.OpTensorShift:    "tcgen05.shift",
 	machine.OpTensorLoad:     "tcgen05.ld",
 	machine.OpCancel:         "request for a cluster",
 	machine.OpTensorStore:    "tcgen05.st",

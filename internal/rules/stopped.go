@@ -46,7 +46,8 @@ func (j *Judge) stopped(m *machine.Machine) {
 		missing, fix := j.unallocatedRemedy(s, j.freedAt(s))
 		j.tensorStop(tensorUnallocated, s, "accesses", missing, fix)
 	case machine.FaultTensorLanes:
-		j.tensorStop(tensorLanes, s, "accesses", "a warp reaches 32 of the 128 lanes, by its number", ownLanes)
+		missing, fix := lanesRemedy(s.Msg)
+		j.tensorStop(tensorLanes, s, "accesses", missing, fix)
 	case machine.FaultMap:
 		j.mapFault(s)
 	case machine.FaultOther:

@@ -40,11 +40,11 @@ type watch struct {
 	place   placement
 	repeats map[int32]*repeated // by program counter
 	freed   []freedColumns      // of tensor memory, the first few
-	// collectors by the first CTA of those that a tcgen05.mma works for.
-	collectors map[int32]*collectorWatch
+	// collectors by the first CTA of those that a tcgen05.mma works for, and the buffer.
+	collectors map[collectorKey]*collectorWatch
 	rings      map[servedAt]*served
-	guarded    map[int32]guard           // by operation: what its warp had waited for
-	filled     map[int32]*collectorWatch // those that hold a matrix
+	guarded    map[int32]guard                  // by operation: what its warp had waited for
+	filled     map[collectorKey]*collectorWatch // those that hold a matrix
 }
 
 // A word is the place of an mbarrier.
@@ -161,7 +161,7 @@ func (j *Judge) protocol(m *machine.Machine, ev *machine.Event) {
 		j.placedCopy(ev)
 		j.asyncOperands(ev)
 		j.repeats(ev)
-		j.collectsA(ev)
+		j.collectsMatrix(ev)
 		j.issued(m, ev)
 	case machine.EvCommit, machine.EvGroupWait:
 		if ev.Group == machine.GroupWgmma {

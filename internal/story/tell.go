@@ -474,7 +474,7 @@ var stopWords = map[machine.StopKind]string{
 var kindWords = map[machine.OpKind]string{
 	machine.OpCpAsync: "cp.async", machine.OpBulkCopy: "bulk copy", machine.OpBulkReduce: "bulk reduction", machine.OpBulkPrefetch: "bulk prefetch",
 	machine.OpStAsync: "st.async", machine.OpRedAsync: "red.async", machine.OpMbarArrive: "asynchronous arrive", machine.OpWgmma: "wgmma",
-	machine.OpTensorMultiply: "tcgen05.mma", machine.OpTensorCopy: "tcgen05.cp", machine.OpTensorLoad: "tcgen05.ld", machine.OpTensorStore: "tcgen05.st", machine.OpCancel: "request for a cluster",
+	machine.OpTensorMultiply: "tcgen05.mma", machine.OpTensorCopy: "tcgen05.cp", machine.OpTensorShift: "tcgen05.shift", machine.OpTensorLoad: "tcgen05.ld", machine.OpTensorStore: "tcgen05.st", machine.OpCancel: "request for a cluster",
 }
 
 // opWord names an operation: the arrival of a tcgen05.commit by what makes it.

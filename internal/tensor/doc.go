@@ -59,6 +59,7 @@
 //	sm_120        mma.sync: f16, bf16, tf32,
 //	              e4m3, e5m2                    25  all   23         model
 //	              e2m3, e3m2, e2m1              25  all   23         assumed
+//	              block scales                  as sm_100            model, assumed
 //	sm_103        as sm_100                                          assumed
 //	sm_121        as sm_120                                          assumed
 //
@@ -67,7 +68,7 @@
 // With tcgen05, "all" is 16 products of f16 and bf16, 8 of tf32 and 32 of the
 // 8-bit kinds, whose operands may be of any two of their formats. What follows
 // from nobody's measurement is assumed too: a product whose operands come from
-// two CTAs, scale-input-d, and the sparse forms of all but sm_90. [ScaledRule] says
+// two CTAs, .ws, scale-input-d, and the sparse forms of all but sm_90. [ScaledRule] says
 // what block scales add, and testdata/scaled has 2,800 of MMA-Sim's results for it.
 //
 // "Widened" is what ptxas makes of fp8 for mma.sync where the chip has no such

@@ -11,30 +11,37 @@ import (
 )
 
 // A WarpMMA is one form of mma.sync, mma.sp.sync or
-// mma.sp::ordered_metadata.sync for targets up to sm_90a: its shape, where its
-// operands lie in the registers of a warp, and its arithmetic. [ParseMMA] makes
-// it from an instruction's qualifiers, once; it is immutable then.
-//
-// Block scaling and the 4- and 6-bit types (sm_120) are not among them.
+// mma.sp::ordered_metadata.sync: its shape, where its operands lie in the
+// registers of a warp, and its arithmetic. [ParseMMA] makes it from an
+// instruction's qualifiers, once; it is immutable then. Those with a kind, of
+// sm_120, are in mma_kind.go.
 type WarpMMA struct {
 	M, N, K int
 	// A has the stored columns, half as many as K if Sparse. The elements of b1
 	// operands are words of 32 of them.
 	A, B, C, D Fragment
 	Sparse     bool
+	// Ordered: the indices of its metadata must ascend (sp::ordered_metadata).
+	Ordered bool
 	// Wide: the registers have 64 bits (f64), and Run64 must be called.
 	Wide bool
 	// Selectors is how many values the sparsity selector has.
 	Selectors int
+	// Factors is how many factors a row of A and a column of B have: 0 without block scales,
+	// else RunScaled must be called.
+	Factors int
 
-	math       mathKind
-	rule       *Rule
-	a, b       elem
-	cbits      uint
-	dbits      uint
-	columns    int // of A that are stored
-	rounding   num.Rounding
-	rowsInLane bool // a lane's metadata is of two rows, see mma_sparse.go
+	scale        ScaleFormat
+	scaled       *ScaledRule
+	fromA, fromB container
+	math         mathKind
+	rule         *Rule
+	a, b         elem
+	cbits        uint
+	dbits        uint
+	columns      int // of A that are stored
+	rounding     num.Rounding
+	rowsInLane   bool // a lane's metadata is of two rows, see mma_sparse.go
 }
 
 type mathKind uint8
@@ -85,18 +92,19 @@ var depths = []struct {
 }
 
 // ErrNotMMA says that WarpMMA covers no form with these qualifiers.
-var ErrNotMMA = errors.New("no form of mma for targets up to sm_90a")
+var ErrNotMMA = errors.New("no form of mma")
 
 // ParseMMA reads the qualifiers that follow "mma" (ISA 9.7.14.5.14, 9.7.14.6.3).
 func ParseMMA(mods []string) (*WarpMMA, error) {
 	w := &WarpMMA{}
 	var types, layouts []string
 	var satfinite, xor, shaped bool
+	var kind kindText
 	for _, m := range mods {
 		switch m {
 		case "sync", "aligned", "popc", "and", "rn":
 		case "sp", "sp::ordered_metadata":
-			w.Sparse = true
+			w.Sparse, w.Ordered = true, m != "sp"
 		case "row", "col":
 			layouts = append(layouts, m)
 		case "satfinite":
@@ -109,7 +117,19 @@ func ParseMMA(mods []string) (*WarpMMA, error) {
 			w.rounding = num.RM
 		case "rp":
 			w.rounding = num.RP
+		case "block_scale":
+			kind.blocks = true
+		case "ue8m0", "ue4m3":
+			kind.stype = m
 		default:
+			if k, ok := strings.CutPrefix(m, "kind::"); ok {
+				kind.kind = k
+				continue
+			}
+			if v, ok := strings.CutPrefix(m, "scale_vec::"); ok {
+				kind.scale = v
+				continue
+			}
 			if strings.HasPrefix(m, "m") {
 				fmt.Sscanf(m, "m%dn%dk%d", &w.M, &w.N, &w.K)
 				shaped = m == fmt.Sprintf("m%dn%dk%d", w.M, w.N, w.K)
@@ -120,6 +140,9 @@ func ParseMMA(mods []string) (*WarpMMA, error) {
 	}
 	if len(types) != 4 || len(layouts) != 2 || !shaped {
 		return nil, ErrNotMMA
+	}
+	if kind.kind != "" {
+		return w, w.kinds(kind, types, layouts)
 	}
 	if err := w.operands(types, layouts); err != nil {
 		return nil, err
@@ -149,10 +172,15 @@ func (w *WarpMMA) operands(types, layouts []string) error {
 	if err := w.accumulators(types[0], types[3]); err != nil {
 		return err
 	}
-	quad := w.math == mathChain
-	if !quad && (layouts[0] != "row" || layouts[1] != "col") {
+	if w.math != mathChain && (layouts[0] != "row" || layouts[1] != "col") {
 		return ErrNotMMA
 	}
+	w.fragments(layouts)
+	return nil
+}
+
+// fragments sets where the operands lie.
+func (w *WarpMMA) fragments(layouts []string) {
 	w.columns = w.K
 	if w.Sparse {
 		w.columns = w.K / 2
@@ -171,7 +199,7 @@ func (w *WarpMMA) operands(types, layouts []string) error {
 	w.B = Fragment{Regs: max(1, 8*kb/32/per), Per: per, Down: true, place: placeB}
 	w.C = Fragment{Regs: w.M * 8 / 32, Per: 1, place: placeC}
 	w.D = w.C
-	if quad {
+	if w.math == mathChain {
 		w.quads(layouts)
 	}
 	if w.cbits == 16 {
@@ -180,7 +208,6 @@ func (w *WarpMMA) operands(types, layouts []string) error {
 	if w.dbits == 16 {
 		w.D.Regs, w.D.Per = w.D.Regs/2, 2
 	}
-	return nil
 }
 
 // possible reports whether the type has the shape.
@@ -269,19 +296,12 @@ func (w *WarpMMA) team(i int) uint32 {
 // others ignore them. D's rows may be C's, or any other's.
 func (w *WarpMMA) Run(d, a, b, c []*[32]uint32, meta *[32]uint32, selector int) {
 	s := scratches.Get().(*scratch)
-	kb := w.K
-	abits, bbits := w.a.bits, w.b.bits
-	if abits == 1 {
-		kb, abits, bbits = kb/32, 32, 32
-	}
 	if w.math == mathChain {
 		w.runChains(s, d, a, b, c)
 		scratches.Put(s)
 		return
 	}
-	unpack(s.a[:], w.columns, 1, &w.A, abits, a)
-	unpack(s.b[:], 1, kb, &w.B, bbits, b)
-	unpack(s.c[:], 8, 1, &w.C, w.cbits, c)
+	kb := w.unpack(s, a, b, c)
 	if !w.Sparse || w.meets(s.met[:], meta, selector) {
 		w.runTile(s, kb)
 	} else {
@@ -289,6 +309,21 @@ func (w *WarpMMA) Run(d, a, b, c []*[32]uint32, meta *[32]uint32, selector int) 
 	}
 	pack(d, &w.D, w.dbits, s.c[:], 8)
 	scratches.Put(s)
+}
+
+// unpack fills the matrices of s, and returns how many numbers a column of B has there.
+func (w *WarpMMA) unpack(s *scratch, a, b, c []*[32]uint32) (kb int) {
+	kb = w.K
+	abits, bbits := w.a.bits, w.b.bits
+	if abits == 1 {
+		kb, abits, bbits = kb/32, 32, 32
+	}
+	unpack(s.a[:], w.columns, 1, &w.A, abits, a)
+	unpack(s.b[:], 1, kb, &w.B, bbits, b)
+	unpack(s.c[:], 8, 1, &w.C, w.cbits, c)
+	w.fromA.open(s.a[:w.M*w.columns])
+	w.fromB.open(s.b[:8*kb])
+	return kb
 }
 
 // runTile runs all forms except m8n8k4 with f16; kb is how many numbers a column

@@ -1,5 +1,7 @@
 package tensor
 
+import "fmt"
+
 // Sparse A (ISA 9.7.14.6.1). Of every chunk of a row, half is stored, and a
 // nibble of metadata holds two indices of two bits that say which half:
 //
@@ -35,6 +37,26 @@ func (w *WarpMMA) nibble(meta *[32]uint32, selector, row, n int) uint32 {
 		return meta[lane+n>>2] >> (row>>3<<4 + n&3<<2) & 15
 	}
 	return meta[lane+n>>3<<1+row>>3] >> (n & 7 << 2) & 15
+}
+
+// CheckOrder says in one sentence that indices do not ascend where they must: "otherwise
+// behavior is undefined" (ISA 9.7.14.6.3). Of tf32, indices of halves, that is not asked.
+func (w *WarpMMA) CheckOrder(meta *[32]uint32, selector int) error {
+	if !w.Ordered || w.a.bits == 32 {
+		return nil
+	}
+	each := 4 // elements of a nibble
+	if w.a.bits == 4 {
+		each = 8
+	}
+	for row := range w.M {
+		for n := range w.K / each {
+			if x := w.nibble(meta, selector, row, n); x&3 >= x>>2 {
+				return fmt.Errorf("sparse metadata of row %d of A is 0b%04b for elements %d to %d, where indices that ascend are defined (ISA 9.7.14.6.3)", row, x, each*n, each*n+each-1)
+			}
+		}
+	}
+	return nil
 }
 
 // meets lists, row by row, the columns of A's stored elements. Metadata that the

@@ -140,8 +140,6 @@ func TestNotMMA(t *testing.T) {
 		"sync.aligned.m16n8k32.row.col.s32.s8.s4.s32",
 		"sp.sync.aligned.m16n8k64.row.col.f16.e4m3.e4m3.f16",
 		"sp.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32",
-		"sync.aligned.m16n8k32.row.col.kind::f8f6f4.f32.e4m3.e4m3.f32",
-		"sync.aligned.m16n8k64.row.col.kind::mxf4.block_scale.f32.e2m1.e2m1.f32.ue8m0",
 		"sync.aligned.m16n8k16x.row.col.f32.f16.f16.f32",
 		"sync.aligned", "", "m.n",
 	} {

@@ -179,6 +179,12 @@ func (w *WarpMMA) On(arch int) (*WarpMMA, error) {
 	if w.rule == nil || w.rule.integer() {
 		return w, nil
 	}
+	if w.scaled != nil {
+		if arch != 120 && arch != 121 {
+			return nil, fmt.Errorf("mma with block scales on sm_%d: %w", arch, ErrSumNotKnown)
+		}
+		return w, nil
+	}
 	r, err := RuleFor(arch, UnitMMA, w.rule.acc, w.rule.a, w.rule.b)
 	if err != nil {
 		return nil, err

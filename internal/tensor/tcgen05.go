@@ -20,6 +20,7 @@ type TCGen05Form struct {
 	ScaleD  int    // scale-input-d, negative where there is none
 	WS      bool   // .ws
 	Sparse  bool   // .sp
+	AShift  bool   // .ashift
 	Scales  string // as in "scale_vec::2X" or "block32"; "" where the text has none
 	Arch    int    // as in 100, of sm_100a
 }
@@ -159,8 +160,10 @@ func (f *TCGen05Form) checkForm() error {
 		return fmt.Errorf("tcgen05.mma of kind %s is %w", f.Kind, ErrNotModelled)
 	case !known:
 		return fmt.Errorf("tcgen05.mma has no kind %q (ISA 9.7.18.10.10.1)", f.Kind)
-	case f.WS:
-		return fmt.Errorf("tcgen05.mma.ws is %w", ErrNotModelled)
+	case f.WS && (f.CTAs != 1 || f.blockScaled()):
+		return fmt.Errorf("tcgen05.mma.ws has neither .cta_group::2 nor block scales (ISA 9.7.18.10.10.3)")
+	case f.WS && f.ScaleD >= 0:
+		return fmt.Errorf("tcgen05.mma.ws has no scale-input-d (ISA 9.7.18.10.10.3)")
 	case f.CTAs != 1 && f.CTAs != 2:
 		return fmt.Errorf("tcgen05.mma has no .cta_group::%d, only 1 and 2 (ISA 9.7.18.10.10.1)", f.CTAs)
 	case f.ScaleD >= 0 && f.Kind != "f16" && f.Kind != "tf32":
@@ -195,7 +198,7 @@ func (t *TCGen05) decode() error {
 		{"K dimension", "29", d >> 29 & 1, "only sm_107 has another K: it must be 0"},
 		{"maximum shift", "30-31", d >> 30, "only tcgen05.mma.ws shifts B: it must be 0"},
 	} {
-		if z.value != 0 {
+		if z.value != 0 && (!t.WS || z.field != "maximum shift") {
 			return t.bad(table, z.field, z.bits, z.value, "%s", z.why)
 		}
 	}
@@ -229,6 +232,12 @@ func (t *TCGen05) decode() error {
 
 // checkShape says which M and N go with a kind and its types (ISA 9.7.18.2.1).
 func (t *TCGen05) checkShape() error {
+	if t.WS {
+		if err := t.checkWS(); err != nil {
+			return err
+		}
+		return t.checkPlace()
+	}
 	m := t.Desc >> 24 & 31
 	low, high := 64, 128
 	if t.CTAs == 2 {
@@ -261,7 +270,12 @@ func (t *TCGen05) checkN() error {
 
 // checkPlace says which A may lie in tensor memory.
 func (t *TCGen05) checkPlace() error {
-	if t.ATensor && t.TransA {
+	switch {
+	case t.AShift && t.M < 128:
+		return t.bad("9.7.18.10.10.1", "M/16", "24-28", t.Desc>>24&31, ".ashift is allowed with M of 128 and 256 alone, that is 8 and 16")
+	case t.AShift && t.Layout() == 'B':
+		return fmt.Errorf("tcgen05.mma with .ashift under layout B, which has each row of A in two lanes, is %w", ErrNotModelled)
+	case t.ATensor && t.TransA:
 		return t.bad("9.7.18.10.2", "transpose A", "15", 1, "a matrix A in tensor memory is K-major: it must be 0")
 	}
 	return nil
@@ -294,8 +308,9 @@ func (t *TCGen05) SpansA(desc uint64) []Span {
 }
 
 // SpansB is SpansA for B.
-func (t *TCGen05) SpansB(desc uint64) []Span {
-	return spansOf(TensorDescriptor(desc).canonical(), &t.b)
+func (t *TCGen05) SpansB(desc uint64, zero ZeroColumns) []Span {
+	o := t.shiftedB(zero)
+	return spansOf(TensorDescriptor(desc).canonical(), &o)
 }
 
 // CheckA says in one sentence why the ISA forbids a descriptor for A, or wraps

@@ -12,14 +12,15 @@ import (
 // those of SpansTA, SpansSFA, SpansSFB and SpansD, to it those of SpansD. All is read before anything
 // is written.
 type TCGen05Call struct {
-	D      uint32   // address in tensor memory, the same in both CTAs
-	A      uint64   // descriptor, or address in tensor memory
-	B      uint64   // descriptor
-	SFA    uint32   // address of A's factors in tensor memory
-	SFB    uint32   // of B's
-	Meta   uint32   // of the metadata of a sparse A
-	Input  bool     // enable-input-d; C is +0 otherwise
-	NoLane []uint32 // disable-output-lane, or nil
+	D      uint32      // address in tensor memory, the same in both CTAs
+	A      uint64      // descriptor, or address in tensor memory
+	B      uint64      // descriptor
+	SFA    uint32      // address of A's factors in tensor memory
+	SFB    uint32      // of B's
+	Meta   uint32      // of the metadata of a sparse A
+	Zero   ZeroColumns // of .ws
+	Input  bool        // enable-input-d; C is +0 otherwise
+	NoLane []uint32    // disable-output-lane, or nil
 
 	ReadShared  func(cta int, addr uint32, b []byte)
 	ReadTensor  func(cta int, addr uint32, b []byte)
@@ -30,11 +31,11 @@ type TCGen05Call struct {
 // the columns of B times the rows of A, for so its elements come in the order of
 // tensor memory: column by column, lane by lane.
 type tcScratch struct {
-	raw           [256*64 + 16]byte // shared memory, span after span
-	a             [2][128 * 48]byte // rows of A, by part where they may differ
-	b             [2][256 * 64]byte // columns of B, by CTA
-	pa            [2]Panel          // decoded
-	pb            [2]Panel
+	raw           [288*64 + 16]byte // shared memory, span after span
+	a             [4][128 * 48]byte // rows of A, by part where they may differ
+	b             [2][288 * 64]byte // columns of B, by CTA
+	pa            [4]Panel          // decoded
+	pb            [4]Panel
 	cell          [2][256 * columnBytes]byte // D's columns, by CTA
 	d, was, byRow [256 * TensorLanes]uint32  // C and D of one part, C, and D row by row
 	odd           []scaled
@@ -85,28 +86,38 @@ func (s *tcScratch) cells(taddr uint32, cta int, p Span) []byte {
 }
 
 func (t *TCGen05) readB(s *tcScratch, x *TCGen05Call, cta int) {
+	if t.WS {
+		t.readBWS(s, x)
+		return
+	}
 	rows := s.b[cta][:t.b.rows*t.b.width]
 	s.matrix(rows, TensorDescriptor(x.B).canonical(), &t.b, func(addr uint32, b []byte) { x.ReadShared(cta, addr, b) })
 	if t.packed() {
 		flip(rows, E2M1, t.NegB, true)
 		return
 	}
-	panel(&s.pb[cta], rows, t.b.width, t.B, t.NegB, func(p *Panel) {
-		if t.Sparse {
-			p.ResetB(t.rule, t.K)
-		} else {
-			p.ResetA(t.turn, t.K)
-		}
-	})
+	panel(&s.pb[cta], rows, t.b.width, t.B, t.NegB, t.resetB)
 }
 
-// readA makes the panels of A, and returns how many: two where the two halves of
-// D's columns are computed from copies of their own.
+// resetB begins a panel of columns of B.
+func (t *TCGen05) resetB(p *Panel) {
+	if t.Sparse {
+		p.ResetB(t.rule, t.K)
+	} else {
+		p.ResetA(t.turn, t.K)
+	}
+}
+
+// readA makes the panels of A, and returns how many: several where the halves or
+// quarters of D's columns are computed from copies of their own.
 func (t *TCGen05) readA(s *tcScratch, x *TCGen05Call, cta int) (copies int) {
 	copies = 1
 	size := t.Rows() * t.a.width
 	if t.ATensor {
 		copies = t.readTA(s, x, cta)
+		if t.AShift {
+			shiftRows(s.a[0][:size])
+		}
 	} else {
 		s.matrix(s.a[0][:size], TensorDescriptor(x.A).canonical(), &t.a, func(addr uint32, b []byte) { x.ReadShared(cta, addr, b) })
 	}
@@ -134,7 +145,7 @@ func (t *TCGen05) readTA(s *tcScratch, x *TCGen05Call, cta int) (copies int) {
 		x.ReadTensor(cta, p.Addr, raw[p.Addr-TensorOffset(0, column):][:p.Len])
 	}
 	parts := t.parts(uint32(x.A))
-	if t.Layout() != 'B' {
+	if t.Layout() != 'B' && t.groups() == 1 {
 		parts = parts[:1]
 	}
 	for i, p := range parts {
@@ -193,7 +204,7 @@ func panel(p *Panel, rows []byte, width int, f Format, neg bool, reset func(*Pan
 // part computes one part of D in one CTA, from a half of B and a copy of A.
 func (t *TCGen05) part(s *tcScratch, x *TCGen05Call, cta int, p *part, half, copied int) {
 	rows := t.Rows()
-	d := s.d[:rows*t.N/t.CTAs]
+	d := s.d[:rows*t.N/(t.CTAs*t.groups())]
 	cells := s.cell[cta][p.column*columnBytes:]
 	s.odd = s.odd[:0]
 	if x.Input {
@@ -235,7 +246,11 @@ func (t *TCGen05) tile(s *tcScratch, d []uint32, half, copied int) {
 	for i, c := range d {
 		byRow[i%rows*columns+i/rows] = c
 	}
-	t.rule.TileSparse(byRow, a, b, s.met[:rows*t.stored()])
+	met := s.met[:rows*t.stored()]
+	if t.groups() > 1 {
+		met = s.met[half*len(met):][:len(met)]
+	}
+	t.rule.TileSparse(byRow, a, b, met)
 	for i := range d {
 		d[i] = byRow[i%rows*columns+i/rows]
 	}

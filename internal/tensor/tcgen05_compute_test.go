@@ -260,7 +260,7 @@ func (c *tcCase) check(t *testing.T, s source, n *sumCounts) {
 		if string(c.tensor[cta]) != string(was[cta]) {
 			t.Fatalf("%+v writes cells that are not D's, or lanes that are disabled", g.TCGen05Form)
 		}
-		spans := g.SpansB(c.call.B)
+		spans := g.SpansB(c.call.B, c.call.Zero)
 		spans = append(spans, g.SpansA(c.call.A)...)
 		for _, p := range spans {
 			if !c.reads[cta][p] {

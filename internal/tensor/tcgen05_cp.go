@@ -5,8 +5,7 @@ import (
 	"sync"
 )
 
-// A TensorCopy is one form of tcgen05.cp without decompression (ISA 9.7.18.9.2):
-// rows of 128 or 256 bits in shared memory, K-major as its descriptor places them,
+// A TensorCopy is one form of tcgen05.cp (ISA 9.7.18.9.2): rows of 128 or 256 bits in shared memory, K-major as its descriptor places them,
 // are copied to lanes of tensor memory, four or eight columns. Which lanes is
 // taken from CuTe's traits of these copies:
 //
@@ -16,12 +15,19 @@ import (
 //	64x128b.warpx2::01_23  row r to lanes r and r+32; from row 32 on, r+32 and r+64
 //	32x128b.warpx4       row r to lanes r, r+32, r+64 and r+96
 //
+// With decompression a row has groups of 16 elements of 4 bits and 8 bytes of
+// padding, or of 6 bits and 4 bytes, and each element goes to the low bits of a
+// byte, whose other bits become zero. The ISA has figures of that (9.7.18.9.1), to
+// which ldmatrix refers for the same formats; of ldmatrix CUTLASS says so
+// (mma_traits_sm120.hpp). Padding is not read.
+//
 // Both CTAs of .cta_group::2 do the same, each in its own memories. That the
 // source of 4x256b is the first four rows of a group of eight is assumed.
 //
 // A TensorCopy is immutable, and may be used by many goroutines.
 type TensorCopy struct {
 	Shape, Multicast string
+	Format           string // of the source: "", b4x16_p64 or b6x16_p32
 	Rows, Columns    int
 	o                operand
 	lanes            [][]int // by row
@@ -29,8 +35,8 @@ type TensorCopy struct {
 }
 
 // NewTensorCopy returns a form, or an error that says why the ISA has none.
-func NewTensorCopy(shape, multicast string) (*TensorCopy, error) {
-	c := &TensorCopy{Shape: shape, Multicast: multicast, Columns: 4, runs: allLanes}
+func NewTensorCopy(shape, multicast, format string) (*TensorCopy, error) {
+	c := &TensorCopy{Shape: shape, Multicast: multicast, Format: format, Columns: 4, runs: allLanes}
 	var lanes func(row int) []int
 	switch shape + " " + multicast {
 	case "128x256b ", "128x128b ":
@@ -54,6 +60,15 @@ func NewTensorCopy(shape, multicast string) (*TensorCopy, error) {
 		c.lanes = append(c.lanes, lanes(r))
 	}
 	c.o = operand{rows: c.Rows, width: c.Columns * laneBytes}
+	switch format {
+	case "":
+	case "b4x16_p64":
+		c.o.pad = 8
+	case "b6x16_p32":
+		c.o.pad = 4
+	default:
+		return nil, fmt.Errorf("tcgen05.cp has no source format %q: b4x16_p64 and b6x16_p32 are decompressed to b8x16 (ISA 9.7.18.9.2)", format)
+	}
 	return c, nil
 }
 

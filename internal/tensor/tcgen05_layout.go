@@ -10,17 +10,20 @@ import "fmt"
 //	layout C, the same, sparse A  as layout F
 //	layout D, one CTA, M = 128    lane m'                   column n
 //	layout F, one CTA, M = 64     lane m'/16·32 + m'%16     column n
+//	layout E, .ws, M = 64         lane m' + 64·(n ≥ N/2)    column n mod N/2
+//	layout G, .ws, M = 32         lane m' + 32·(n/(N/4))    column n mod N/4
 //
 // from taddr on, whose lane is 0, or 0 or 16 for layouts C and F. An element has a cell
 // of its own: an f16 is in its low half, and its high half becomes zero here,
 // which the ISA leaves open.
 //
 // A in tensor memory has the same lanes and eight columns, K packed in them. For
-// layout B, lanes 0 to 63 and lanes 64 to 127 must hold the same rows: each half
+// layouts B and E, lanes 0 to 63 and lanes 64 to 127 must hold the same rows: each half
 // computes its columns of D from its own copy, so two that differ are used as
-// they are. Under layouts C and F, A, D and the metadata must begin at the same lane.
+// they are; and so for the quarters of layout G. Under layouts C and F, A, D and the
+// metadata must begin at the same lane.
 
-// Layout is the letter of the layout: A, B, C, D or F.
+// Layout is the letter of the layout, A to G.
 func (t *TCGen05) Layout() byte {
 	switch {
 	case t.CTAs == 2 && t.M == 256:
@@ -31,6 +34,10 @@ func (t *TCGen05) Layout() byte {
 		return 'B'
 	case t.M == 128:
 		return 'D'
+	case t.WS && t.M == 64:
+		return 'E'
+	case t.WS:
+		return 'G'
 	}
 	return 'F'
 }
@@ -43,7 +50,7 @@ func (t *TCGen05) ColumnsD() int {
 	if t.Layout() == 'B' {
 		return t.N / 2
 	}
-	return t.N
+	return t.N / t.groups()
 }
 
 // ColumnsTA is how many columns a matrix A in tensor memory has: 256 bits of K.
@@ -57,6 +64,9 @@ func (t *TCGen05) CellD(m, n int) (cta, lane, column int) {
 		if n >= t.N/2 {
 			lane, column = lane+64, n-t.N/2
 		}
+	case 'E', 'G':
+		each := t.N / t.groups()
+		lane, column = lane+n/each*t.M, n%each
 	case 'C', 'F':
 		lane = lane/16*32 + lane%16
 	}
@@ -64,8 +74,8 @@ func (t *TCGen05) CellD(m, n int) (cta, lane, column int) {
 }
 
 // CellTA is the CTA of an element of A in tensor memory, its cell relative to
-// taddr, and which of the cell's bits is its first. For layout B there is a second
-// copy 64 lanes below.
+// taddr, and which of the cell's bits is its first. For layouts B and E there is a
+// second copy 64 lanes below, for layout G one each 32 lanes.
 func (t *TCGen05) CellTA(m, k int) (cta, lane, column, bit int) {
 	cta, lane, _ = t.CellD(m, 0)
 	at := k*t.bits(t.A) + t.lead()
@@ -93,16 +103,19 @@ var (
 	evenLanes = []run{{0, 16}, {32, 16}, {64, 16}, {96, 16}}
 	oddLanes  = []run{{16, 16}, {48, 16}, {80, 16}, {112, 16}}
 	halfParts = []part{{lanes: []run{{0, 64}}}, {lanes: []run{{64, 64}}}}
+	quarters  = []part{{lanes: []run{{0, 32}}}, {lanes: []run{{32, 32}}}, {lanes: []run{{64, 32}}}, {lanes: []run{{96, 32}}}}
 )
 
-// parts has a part for each CTA's half of B.
+// parts has a part for each CTA's half of B, or for each group of D's columns.
 func (t *TCGen05) parts(taddr uint32) []part {
 	switch t.Layout() {
 	case 'A', 'C':
 		lanes := t.lanes(taddr)
 		return []part{{lanes: lanes}, {lanes: lanes, column: t.N / 2}}
-	case 'B':
+	case 'B', 'E':
 		return halfParts
+	case 'G':
+		return quarters
 	}
 	return []part{{lanes: t.lanes(taddr)}}
 }

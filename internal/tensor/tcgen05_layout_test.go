@@ -285,7 +285,7 @@ var copyLayouts = []struct {
 // with what CuTe's layouts make of shared memory.
 func TestTensorCopy(t *testing.T) {
 	for _, l := range copyLayouts {
-		c, err := NewTensorCopy(l.shape, l.multicast)
+		c, err := NewTensorCopy(l.shape, l.multicast, "")
 		if err != nil {
 			t.Fatal(err)
 		}

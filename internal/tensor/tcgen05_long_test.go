@@ -154,7 +154,7 @@ func TestLongCompute(t *testing.T) {
 				if wrong, all := c.wrong(); wrong != 0 {
 					t.Fatalf("%+v, step %d: %d of %d elements differ from the rule", form, step, wrong, all)
 				}
-				for _, p := range append(c.g.SpansA(c.call.A), c.g.SpansB(c.call.B)...) {
+				for _, p := range append(c.g.SpansA(c.call.A), c.g.SpansB(c.call.B, 0)...) {
 					if !c.reads[0][p] {
 						t.Fatalf("%+v, step %d does not read %v", form, step, p)
 					}

@@ -261,7 +261,7 @@ func cuteColumn(col, n int, two bool) int {
 // CUTLASS uses, and looks for each.
 func TestScaleAtom(t *testing.T) {
 	atom := lay("((32,4),4):((16,4),1)")
-	c, err := NewTensorCopy("32x128b", "warpx4")
+	c, err := NewTensorCopy("32x128b", "warpx4", "")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,7 +17,9 @@ import (
 // r in bits 4·(n%4) and, of the last eight rows, 16 more. Else it has two columns:
 // nibble n of row r is in that row's lane of D, column n/8, bits 4·(n%8).
 //
-// The figures are replaced by CuTe's tmem_e_frg, which has M of 128 a CTA. For M of 64
+// Under layouts E and G each group of D's columns has a copy of its own, as of A.
+//
+// The figures are replaced by CuTe's tmem_e_frg and tmem_e_frg_ws, of which the first has M of 128 a CTA. For M of 64
 // (layouts C and F), whose rows are 16 of each 32 lanes, that is assumed. A sparsity
 // selector other than 0 is in figures only, and CUTLASS has none.
 
@@ -68,6 +70,14 @@ func (t *TCGen05) CellMeta(m, n int) (cta, lane, column, bit int) {
 	return cta, lane - r + r%8 + n/4*8, 0, n%4*4 + r/8*16
 }
 
+// CopiesMeta are the lanes from one copy of the metadata to the others.
+func (t *TCGen05) CopiesMeta() (lanes []int) {
+	for i := range t.groups() {
+		lanes = append(lanes, i*t.Rows())
+	}
+	return lanes
+}
+
 // SpansMeta returns the bytes of tensor memory that hold the metadata, the same in each
 // CTA. None of a dense A.
 func (t *TCGen05) SpansMeta(taddr uint32) []Span {
@@ -98,8 +108,9 @@ func (t *TCGen05) readMeta(s *tcScratch, x *TCGen05Call, cta int) {
 	t.readCells(s.meta[:], x, cta, x.Meta, t.SpansMeta(x.Meta))
 	lane0, _ := TensorCell(x.Meta)
 	k := t.stored()
-	for r := range t.Rows() {
-		met := s.met[r*k:][:k]
+	for i := range t.Rows() * t.groups() {
+		r, lane0 := i%t.Rows(), lane0+i/t.Rows()*t.Rows()
+		met := s.met[i*k:][:k]
 		for n := range t.Nibbles() {
 			low, high := t.nibble(s, lane0, r, n)
 			switch {
@@ -131,7 +142,8 @@ func (t *TCGen05) CheckMeta(taddr uint32, read func(addr uint32, b []byte)) erro
 	defer tcScratches.Put(s)
 	t.readCells(s.meta[:], &TCGen05Call{ReadTensor: func(_ int, addr uint32, b []byte) { read(addr, b) }}, 0, taddr, t.SpansMeta(taddr))
 	lane0, column0 := TensorCell(taddr)
-	for r := range t.Rows() {
+	for i := range t.Rows() * t.groups() {
+		r, lane0 := i%t.Rows(), lane0+i/t.Rows()*t.Rows()
 		for n := range t.Nibbles() {
 			low, high := t.nibble(s, lane0, r, n)
 			x := high<<2 | low

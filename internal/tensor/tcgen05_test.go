@@ -188,7 +188,7 @@ func TestWrongInstructionDescriptors(t *testing.T) {
 		{TCGen05Form{Kind: "i8", Desc: 0}, "no scale-input-d", false},
 		{TCGen05Form{Kind: "mxf4", Desc: 0}, "no scale-input-d", false},
 		{TCGen05Form{Kind: "f16", Arch: 107, Desc: idesc(F32, F16, F16, 128, 64) | 1<<29}, "on sm_107", true},
-		{TCGen05Form{Kind: "f16", WS: true, Desc: idesc(F32, F16, F16, 128, 64)}, ".ws", true},
+		{TCGen05Form{Kind: "f16", WS: true, Desc: idesc(F32, F16, F16, 128, 64)}, "tcgen05.mma.ws has no scale-input-d", false},
 		{TCGen05Form{Kind: "f16", Sparse: true, Desc: idesc(F32, F16, F16, 128, 64) | 5}, "sparsity selector", true},
 		{TCGen05Form{Kind: "f16", Sparse: true, Desc: idesc(F32, F16, F16, 128, 64)}, "tcgen05.mma.sp wants 1", false},
 		{TCGen05Form{Kind: "f8f6f4", Sparse: true, ScaleD: -1, Desc: idesc(F32, E4M3, E4M3, 128, 64) | 6}, "kind f8f6f4 has none", false},
@@ -350,7 +350,7 @@ func TestTensorAddresses(t *testing.T) {
 			t.Errorf("%v, want %q", c.err, c.want)
 		}
 	}
-	cp, err := NewTensorCopy("4x256b", "")
+	cp, err := NewTensorCopy("4x256b", "", "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -364,7 +364,7 @@ func TestTensorAddresses(t *testing.T) {
 		t.Error(err)
 	}
 	for _, bad := range [][2]string{{"64x128b", ""}, {"32x128b", "warpx2::02_13"}, {"128x256b", "warpx4"}, {"64x256b", ""}} {
-		if _, err := NewTensorCopy(bad[0], bad[1]); err == nil {
+		if _, err := NewTensorCopy(bad[0], bad[1], ""); err == nil {
 			t.Errorf("%v is accepted", bad)
 		}
 	}
