@@ -404,7 +404,7 @@ func (t *Tracker) shape(ac *access, p *stamp, at int) Why {
 	if p.shift() != ac.st.shift() && (!p.isOp() && !ac.st.isOp() || p.strong() && ac.st.strong()) {
 		why |= PartialOverlap
 	}
-	if ac.st.strong() && p.strong() {
+	if ac.st.strong() && p.strong() && ac.st.isOp() == p.isOp() { // by two proxies they never are (ISA 8.6)
 		why |= NotMorallyStrong
 	}
 	return why
