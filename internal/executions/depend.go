@@ -190,42 +190,46 @@ func (d *depending) run(b *before, read int, value uint64) (list []made, ended, 
 	}
 }
 
-// A strongRead is a read of a word by an instruction.
-type strongRead struct {
-	pc   int32
-	word machine.Word
-}
-
-// readsBehind lists the reads of a lane behind one of its reads, in order.
-func (d *depending) readsBehind(read int) map[strongRead][]int {
-	list := map[strongRead][]int{}
+// readsBehind lists the reads of a lane behind one of its reads, by word, in order.
+func (d *depending) readsBehind(read int) map[machine.Word][]int {
+	list := map[machine.Word][]int{}
 	own := laneOf(d.words.Node(read))
 	for n := read + 1; n < d.words.Nodes(); n++ {
 		if of := d.words.Node(n); d.words.Reads(n) && laneOf(of) == own {
-			k := strongRead{of.PC, of.Word}
-			list[k] = append(list[k], n)
+			list[of.Word] = append(list[of.Word], n)
 		}
 	}
 	return list
+}
+
+// nextRead takes the next read of a word from a list: by an instruction, or where that has none, by
+// another one, which stands for it on another way of a branch.
+func (d *depending) nextRead(reads map[machine.Word][]int, word machine.Word, pc int32) (n int, ok bool) {
+	list := reads[word]
+	if len(list) == 0 {
+		return 0, false
+	}
+	k := max(0, slices.IndexFunc(list, func(n int) bool { return d.words.Node(n).PC == pc }))
+	n = list[k]
+	reads[word] = slices.Delete(list, k, k+1)
+	return n, true
 }
 
 // again returns what the read at which a lane stands, which has made some writes from a read on,
 // returned in the execution, and by which choice. It does not where that was what the lane wrote
 // itself, or what was there at the beginning, and it has written the word now; where it read a
 // write of its own that it does not make now, it reads what comes before that in coherence order.
-func (d *depending) again(m *machine.Machine, read int, pc int32, reads map[strongRead][]int, list []made) (c machine.Choice, v uint64, ok bool) {
+func (d *depending) again(m *machine.Machine, read int, pc int32, reads map[machine.Word][]int, list []made) (c machine.Choice, v uint64, ok bool) {
 	of := d.words.Node(read)
 	c = machine.Choice{Kind: machine.Pick, CTA: of.CTA, Warp: of.Warp, Lane: of.Lane}
 	words := m.WordsOf(c)
 	if len(words) != 1 {
 		return c, 0, false
 	}
-	k := strongRead{pc, words[0]}
-	if len(reads[k]) == 0 {
+	n, found := d.nextRead(reads, words[0], pc)
+	if !found {
 		return c, 0, false
 	}
-	n := reads[k][0]
-	reads[k] = reads[k][1:]
 	c.Op = int64(m.Last(words[0]))
 	from := d.words.From(n)
 	own := from >= 0 && laneOf(d.words.Node(from)) == laneOf(of)

@@ -73,7 +73,7 @@ func (g *graph) dependent(a int, r, leads *relation) {
 	is := g.acts(th, -1, 0, nil)
 	v, _ := g.loaded(a, 0)
 	open := func(b int) bool { return leads[a]>>b&1 != 0 }
-	for _, other := range []uint32{0, 1, 2, 3, 4, 5, 6, 7, v + 1, v ^ 1, ^v, v ^ 1<<31, v + 1000} {
+	for _, other := range []uint32{0, 1, 2, 3, 4, 5, 6, 7, ^uint32(0), 1 << 31, v + 1, v ^ 1, ^v, v ^ 1<<31, v + 1000} {
 		if other == v {
 			continue
 		}
