@@ -1,6 +1,10 @@
 package order
 
-import "muster/internal/machine"
+import (
+	"slices"
+
+	"muster/internal/machine"
+)
 
 // Observation order (ISA 8.9.2) where a strong read may take a version that was overwritten
 // (Config.Executions): turns (observe.go) number writes in the order of the steps, so that each
@@ -29,26 +33,20 @@ func (t *Tracker) oneLane(lane int) stamp {
 // read-modify-writes.
 func (t *Tracker) sights(s *locState, lane int) {
 	z := t.oneLane(lane)
-	list := t.locs.m[s.loc.granule()]
-	for s != nil {
-		known := false
-		for i := range s.seen {
-			known = known || s.seen[i].who == z.who && s.seen[i].lanes == z.lanes
+	list, at, from := t.locs.m[s.loc.granule()], s.loc, s.name
+	for i := len(list) - 1; i >= 0; i-- { // what a read-modify-write reads comes before it
+		s := &list[i]
+		if s.loc != at || s.name != from {
+			continue
 		}
-		if !known { // what knows of a lane's later read knows of its first
+		known := func(o stamp) bool { return o.who == z.who && o.lanes == z.lanes }
+		if !slices.ContainsFunc(s.seen, known) { // what knows of a lane's later read knows of its first
 			s.seen = append(s.seen, z)
 		}
 		if !s.linked {
 			return
 		}
-		from := s.from
-		at := s.loc
-		s = nil
-		for i := range list {
-			if list[i].loc == at && list[i].name == from {
-				s = &list[i]
-			}
-		}
+		from = s.from
 	}
 }
 
