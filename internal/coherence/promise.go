@@ -57,6 +57,7 @@ func (r *Run) Promise(at machine.Word, after, name machine.Version) {
 	r.promise = &promised{word: w, name: name, released: map[machine.Scope][]int{}}
 	r.promise.cta, r.promise.warp, r.promise.lane, _ = name.By()
 	r.order.Promise(at, after, name)
+	r.control.Order.Promise(at, after, name)
 }
 
 // Follow keeps from now on what the lane of by, a promised version, writes behind the last access, a
