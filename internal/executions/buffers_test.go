@@ -110,7 +110,7 @@ func (d *drawing) between(n int) []flow.Instr {
 // read early has another value then, comes by another instruction, or depends on what its own
 // thread wrote.
 func TestBuffers(t *testing.T) {
-	for _, seed := range []uint64{30013548, 30014999, 30015758, 31001934, 31009943, 32000915, 33015279, 123003132, 133013456, 153003645, 573018336, 653009314, 673000907} {
+	for _, seed := range []uint64{30013548, 30014999, 30015758, 31001934, 31009943, 32000915, 33015279, 123003132, 133013456, 153003645, 573018336, 653009314, 673000907, 7103011369, 7113012627} {
 		p := ring(seed)
 		if c := compare(t, p, 0); c.left+c.wrong != "" {
 			t.Errorf("%d: %s%s\n%s", seed, c.left, c.wrong, p.PTX())

@@ -102,7 +102,7 @@ func (d *depending) try(read int) *alone {
 	if of.Several || of.Word.Size > 8 {
 		return a
 	}
-	made, _, known := d.run(b, read, lo)
+	made, _, known := d.run(b, read, lo, false)
 	if !known {
 		return a
 	}
@@ -119,43 +119,58 @@ func (d *depending) try(read int) *alone {
 		if v &= mask; v == lo {
 			continue
 		}
-		if others, ended, _ := d.run(b, read, v); ended {
-			a.lacks(others)
+		others, ended, _ := d.run(b, read, v, false)
+		if !ended {
+			continue
+		}
+		// What came of the read must not be what makes the difference.
+		apart, ended, _ := d.run(b, read, v, true)
+		if ended {
+			a.lacks(others, apart)
 		}
 	}
 	return a
 }
 
-// lacks marks the writes that another run does not make: of those of one word with one value, as
-// many as it has less.
-func (a *alone) lacks(others []made) {
-	left := slices.Clone(others)
-	for k, w := range a.made {
-		if i := slices.Index(left, w); i >= 0 {
-			left = slices.Delete(left, i, i+1)
-		} else {
-			a.depends[k] = true
+// lacks marks the writes that neither of two other runs makes: of those of one word with one value,
+// as many as they have less.
+func (a *alone) lacks(one, two []made) {
+	one, two = slices.Clone(one), slices.Clone(two)
+	took := func(list *[]made, w made) bool {
+		i := slices.Index(*list, w)
+		if i >= 0 {
+			*list = slices.Delete(*list, i, i+1)
 		}
+		return i >= 0
+	}
+	for k, w := range a.made {
+		inOne, inTwo := took(&one, w), took(&two, w)
+		a.depends[k] = a.depends[k] || !inOne && !inTwo
 	}
 }
 
 // values lists what is tried: what the word held, and values near to what was read and far
 // from it.
 func (d *depending) values(m *machine.Machine, w machine.Word, was uint64) []uint64 {
-	all := []uint64{0, 1, was ^ 1, was + 1, ^was, was ^ 1<<31}
+	all := append(d.held(m, w), 0, 1, was^1, was+1, ^was, was^1<<31)
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// held lists what a word held.
+func (d *depending) held(m *machine.Machine, w machine.Word) (all []uint64) {
 	for _, v := range m.Versions(w) {
-		if lo, _, ok := m.Held(w, v); ok {
+		if lo, _, ok := m.Held(w, v); ok && !slices.Contains(all, lo) {
 			all = append(all, lo)
 		}
 	}
-	slices.Sort(all)
-	return slices.Compact(all)
+	return all
 }
 
 // run has a lane go on alone from a read that returns a value, and lists the writes that it
 // makes. ended reports that it makes no more with this value: it ended, or waits for another;
 // known, that what it reads by weak loads is what it is in the execution.
-func (d *depending) run(b *before, read int, value uint64) (list []made, ended, known bool) {
+func (d *depending) run(b *before, read int, value uint64, apart bool) (list []made, ended, known bool) {
 	of := d.words.Node(read)
 	o := &noting{of: of, read: read, rec: d.record(), weak: map[weakRead]int{}}
 	m := b.m.Fork(o, nil)
@@ -175,7 +190,7 @@ func (d *depending) run(b *before, read int, value uint64) (list []made, ended, 
 		if polls[at] != nil && (at == pc && steps == 0 || at == stood && len(o.made) == had) {
 			return o.made, true, !o.unsure // it waits for another value
 		}
-		if c, v, ok := d.again(m, read, at, reads, o.made); ok {
+		if c, v, ok := d.again(m, read, at, reads, o.made, apart); ok {
 			m.Supply(c, v)
 			continue
 		}
@@ -219,7 +234,8 @@ func (d *depending) nextRead(reads map[machine.Word][]int, word machine.Word, pc
 // returned in the execution, and by which choice. It does not where that was what the lane wrote
 // itself, or what was there at the beginning, and it has written the word now; where it read a
 // write of its own that it does not make now, it reads what comes before that in coherence order.
-func (d *depending) again(m *machine.Machine, read int, pc int32, reads map[machine.Word][]int, list []made) (c machine.Choice, v uint64, ok bool) {
+// apart: nor does it where that was written behind the read.
+func (d *depending) again(m *machine.Machine, read int, pc int32, reads map[machine.Word][]int, list []made, apart bool) (c machine.Choice, v uint64, ok bool) {
 	of := d.words.Node(read)
 	c = machine.Choice{Kind: machine.Pick, CTA: of.CTA, Warp: of.Warp, Lane: of.Lane}
 	words := m.WordsOf(c)
@@ -236,6 +252,8 @@ func (d *depending) again(m *machine.Machine, read int, pc int32, reads map[mach
 	wrote := slices.ContainsFunc(list, func(w made) bool { return w.word == words[0] })
 	switch {
 	case wrote && (own || from < 0):
+		return c, 0, false
+	case !own && apart && from > read:
 		return c, 0, false
 	case !own:
 		return c, d.record().nodes[n].read, true

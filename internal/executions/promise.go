@@ -78,8 +78,8 @@ func (x *explorer) once(p *promise, try func() bool) bool {
 	return is
 }
 
-// wouldWrite lists what a write writes, and what a compare-and-swap does where it finds something
-// else that the word held, or near to that.
+// wouldWrite lists what a write writes, and what a read-modify-write does where it finds something
+// else that the word held, a compare-and-swap also what is near to that.
 func (d *depending) wouldWrite(node int) (vals []uint64) {
 	of := d.words.Node(node)
 	if d.words.Writes(node) {
@@ -89,11 +89,15 @@ func (d *depending) wouldWrite(node int) (vals []uint64) {
 		d.replay()
 	}
 	b := d.at[node]
-	if b == nil || !b.m.Program().Compares(of.PC) {
+	if b == nil {
 		return vals
 	}
-	for _, v := range d.values(b.m, of.Word, d.record().nodes[node].read) {
-		if list, _, _ := d.run(b, node, v); len(list) > 0 && list[0].word == of.Word && !slices.Contains(vals, list[0].lo) {
+	tried := d.held(b.m, of.Word)
+	if b.m.Program().Compares(of.PC) {
+		tried = d.values(b.m, of.Word, d.record().nodes[node].read)
+	}
+	for _, v := range tried {
+		if list, _, _ := d.run(b, node, v, false); len(list) > 0 && list[0].word == of.Word && !slices.Contains(vals, list[0].lo) {
 			vals = append(vals, list[0].lo)
 		}
 	}
