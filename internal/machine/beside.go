@@ -31,6 +31,23 @@ func (m *Machine) Poke(addr uint64, size int32, v uint64) bool {
 	return true
 }
 
+// Rouse has the threads of a CTA look again that sleep because a test of theirs would read what it
+// has read before: their registers may have changed since. Those sleep on that have been in every
+// state that they can reach.
+func (m *Machine) Rouse(index int32) {
+	t := m.ctas[index]
+	if t == nil || t.ended {
+		return
+	}
+	for _, w := range t.warps {
+		for _, s := range w.splits {
+			if !s.spun {
+				s.awaits = nil
+			}
+		}
+	}
+}
+
 // StateOf hashes what the future of a CTA depends on, except memory that other CTAs can reach. A
 // register whose value nobody reads any more is left out. ok: the CTA is there, and no operation
 // of it is in flight.

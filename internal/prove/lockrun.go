@@ -203,7 +203,7 @@ func (r *lockRun) acquires(c machine.Choice) bool {
 		if !r.vain {
 			break
 		}
-		c, ok := goesOn(r.m, c.CTA, at, r.step)
+		c, ok := wakes(r.m, c.CTA, at, r.step)
 		if !ok {
 			break // it waits for the word to change
 		}

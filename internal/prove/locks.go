@@ -140,11 +140,13 @@ func (d *locking) follows(jobs int) (runs []lockOrder, ok bool) {
 	}
 	// What decides may be who comes first: some words are set by the first one, to what all others
 	// leave there.
-	if len(d.of) > maxFronts || !d.oneEach() || !d.setOnce(runs[0]) {
+	// There is one lock, since of two each has its own first one; and each CTA has one section, since
+	// how it waits for a later one, tried in the first run, may depend on who was first.
+	if len(d.of) > maxFronts || len(d.plan) != len(d.of) || !d.oneLock() || !d.setOnce(runs[0]) {
 		return nil, false
 	}
 	// What a thread tries in vain before its only section does not depend on who was first.
-	once := len(d.by) == 1 && len(d.plan) == len(d.of)
+	once := len(d.by) == 1
 	var fronts []lockOrder
 	for _, cta := range slices.Sorted(maps.Keys(d.of)) {
 		if fronts = append(fronts, lockOrder{cta, 0}); !once {
@@ -170,14 +172,9 @@ func (d *locking) seen(runs []lockOrder) bool {
 	return true
 }
 
-// oneEach reports whether each CTA takes one lock alone.
-func (d *locking) oneEach() bool {
-	for _, of := range d.of {
-		if slices.ContainsFunc(of, func(i int) bool { return d.plan[i].word != d.plan[of[0]].word }) {
-			return false
-		}
-	}
-	return true
+// oneLock reports whether there is one lock alone.
+func (d *locking) oneLock() bool {
+	return !slices.ContainsFunc(d.plan, func(s lockSection) bool { return s.word != d.plan[0].word })
 }
 
 // setOnce makes a run that finds the words which hold the same at the end of each section. Whoever

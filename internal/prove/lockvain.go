@@ -36,6 +36,17 @@ func goesOn(m *machine.Machine, cta int32, at map[int32]bool, step func(machine.
 	return machine.Choice{}, false
 }
 
+// wakes is goesOn for a CTA in which who has looked in vain looks again: a thread that counts its
+// looks is in another state each time, though it reads the same.
+func wakes(m *machine.Machine, cta int32, at map[int32]bool, step func(machine.Choice)) (machine.Choice, bool) {
+	c, ok := goesOn(m, cta, at, step)
+	if !ok {
+		m.Rouse(cta)
+		c, ok = goesOn(m, cta, at, step)
+	}
+	return c, ok
+}
+
 // maxAlone bounds the steps of a CTA between two tries.
 const maxAlone = 1 << 14
 
@@ -106,7 +117,7 @@ func (d *locking) vainly(m *machine.Machine, s *lockSection, v uint64, fine func
 	}
 	var did []uint64
 	for len(states) <= maxTries {
-		next, goes := goesOn(vain, s.cta, d.stopsFor(s.word), vain.Step)
+		next, goes := wakes(vain, s.cta, d.stopsFor(s.word), vain.Step)
 		h, ok := vain.StateOf(s.cta)
 		now, is := vain.Peek(machine.Global, s.word.addr, int(s.word.size))
 		if !ok || !is || now != v || a.bad || vain.Stopped() != nil || (asks || !goes) && !fine(vain) {
