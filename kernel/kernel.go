@@ -51,6 +51,7 @@ type body struct {
 	labels          []*Label
 	loops           []*loop
 	ifs             []*Error // enclosing Ifs, for an error if Build is called inside
+	open            []int    // enclosing groups, Ifs and loops, each with a number of its own
 	line            Place    // of the last .loc
 }
 

@@ -1,0 +1,294 @@
+package kernels
+
+import (
+	"fmt"
+	"math/bits"
+
+	"muster/kernel"
+)
+
+// A TensorGEMM is the product C = A·Bᵀ on Blackwell, of matrices in row-major order: A is
+// M × K, B is N × K, C is M × N, all of one type of 16 bits, with sums in f32.
+//
+// A CTA of six warps takes tile after tile of C. One thread of warp 4 copies tiles of A and
+// B into a ring of stages; one thread of warp 5 multiplies them, into accumulators in tensor
+// memory; warps 0 to 3 write a tile of C out, each the 32 rows that it reaches, while the
+// next tile is multiplied into another accumulator. Two rings lie between the roles:
+//
+//	ring   a stage is full when its bytes are there, empty when a commit says that the
+//	       products have read it
+//	sums   an accumulator is full when a commit says that its products are complete, empty
+//	       when the threads of four warps have loaded it
+type TensorGEMM struct {
+	M, N, K int
+	Type    kernel.Type // F16 or BF16
+
+	// The rest may be zero, and is chosen then.
+	CTAs   int // of the grid
+	TileN  int // columns of C that a CTA takes at a time: a multiple of 64 up to 256
+	Stages int // of the ring
+	Sums   int // accumulators
+
+	mistake string // one to make, of tensorGEMM
+}
+
+const tensorProcessors = 148 // of a B200
+
+func (g TensorGEMM) complete() (TensorGEMM, error) {
+	set := func(x *int, to int) {
+		if *x == 0 {
+			*x = to
+		}
+	}
+	set(&g.TileN, 256)
+	set(&g.Stages, 3)
+	set(&g.Sums, 2)
+	if g.Type == "" {
+		g.Type = kernel.F16
+	}
+	bad := func(what string, args ...any) (TensorGEMM, error) {
+		return g, fmt.Errorf("gemm of %d × %d × %d: "+what, append([]any{g.M, g.N, g.K}, args...)...)
+	}
+	switch {
+	case g.M < 1 || g.N < 1 || g.K < 1 || g.N%8 != 0 || g.K%8 != 0:
+		return bad("the sizes are positive, and rows, of K and N elements, a multiple of 16 bytes")
+	case g.Type != kernel.F16 && g.Type != kernel.BF16:
+		return bad("elements of %s; they are F16 or BF16", g.Type)
+	case g.TileN < strip || g.TileN > 256 || g.TileN%strip != 0:
+		return bad("tiles of %d columns; they have 64, 128, 192 or 256", g.TileN)
+	case g.Stages < 1 || g.CTAs < 0 || g.Sums < 1 || g.Sums*g.TileN > 512:
+		return bad("%d stages, %d CTAs, %d accumulators of %d columns: they are positive, and tensor memory has 512 columns", g.Stages, g.CTAs, g.Sums, g.TileN)
+	}
+	tiles := ceil(g.M, tileM) * ceil(g.N, g.TileN)
+	set(&g.CTAs, ceil(tiles, ceil(tiles, tensorProcessors)))
+	return g, nil
+}
+
+// Kernel writes the kernel. Its parameters are the tensor maps of A, B and C.
+func (g TensorGEMM) Kernel() (*kernel.Kernel, error) {
+	g, err := g.complete()
+	if err != nil {
+		return nil, err
+	}
+	k := g.write().Kernel
+	return k, k.Err()
+}
+
+// Call gives the kernel with its arguments, for a run on the machine or a GPU.
+func (g TensorGEMM) Call(a, b, c []uint16) (*kernel.Call, error) {
+	g, err := g.complete()
+	if err != nil {
+		return nil, err
+	}
+	if len(a) != g.M*g.K || len(b) != g.N*g.K || len(c) != g.M*g.N {
+		return nil, fmt.Errorf("gemm of %d × %d × %d: slices of %d, %d and %d elements", g.M, g.N, g.K, len(a), len(b), len(c))
+	}
+	s := g.write()
+	return s.Kernel.Call(kernel.Grid(g.CTAs),
+		s.a.MapOf(a, []int{g.M, g.K}), s.b.MapOf(b, []int{g.N, g.K}), s.c.MapOf(c, []int{g.M, g.N}))
+}
+
+// tensorGEMM is a kernel while it is written.
+type tensorGEMM struct {
+	TensorGEMM
+	*kernel.Kernel
+	mapA, mapB, mapC kernel.TensorMap
+	a, b, c          kernel.Tile
+	ring, full       *kernel.Pipeline // of stages, of accumulators
+	memory           *kernel.TensorMemory
+	sums             kernel.TensorAccumulator
+}
+
+func (g TensorGEMM) write() *tensorGEMM {
+	k := kernel.New("tensor_gemm", kernel.Block(192), kernel.Target("sm_100a"))
+	s := &tensorGEMM{TensorGEMM: g, Kernel: k}
+	s.mapA, s.mapB, s.mapC = k.TensorMap("map_a"), k.TensorMap("map_b"), k.TensorMap("map_c")
+	s.a = k.Tiles("a", g.Stages, g.Type, tileM, tileK, 128)
+	s.b = k.Tiles("b", g.Stages, g.Type, g.TileN, tileK, 128)
+	s.c = k.Tiles("c", 4, g.Type, 32, strip, 128) // a strip for each warp
+	s.ring = k.Pipeline("ring", g.Stages, 1, 1)
+	s.full = k.Pipeline("sums", g.Sums, 1, 128)
+	s.memory = k.TensorMemory("tmem", max(32, 1<<bits.Len(uint(g.Sums*g.TileN-1))))
+	s.sums = s.memory.Accumulators(kernel.F32, tileM, g.TileN, g.Sums)
+
+	if g.mistake == "columns that are no power of two" {
+		k.TensorMemory("more", 48)
+	}
+	k.SingleWarp(5, func() {
+		if g.mistake == "the permit is given up too early" {
+			s.memory.Relinquish()
+		}
+		s.memory.Alloc()
+		if g.mistake != "the permit is given up too early" {
+			s.memory.Relinquish()
+		}
+	})
+	k.InitMbarriers() // and with it all threads wait for the address
+	if g.mistake == "the address is read before it is there" {
+		s.misplaced()
+	}
+	k.TensorFenceAfter()
+	k.SingleWarp(4, func() { k.Elect(s.load) })
+	k.SingleWarp(5, func() { k.Elect(s.multiply) })
+	k.Warpgroup(0, s.store)
+	if g.mistake != "the memory is freed in use" {
+		// The loads of the last tile are complete.
+		k.TensorFenceBefore()
+		k.Sync()
+		k.TensorFenceAfter()
+	}
+	if g.mistake != "the memory is never freed" {
+		k.SingleWarp(5, s.memory.Free)
+	}
+	return s
+}
+
+// misplaced is not reached by a right kernel.
+func (s *tensorGEMM) misplaced() {}
+
+// tiles executes body for every tile of C that is this CTA's, with its first row and column.
+func (s *tensorGEMM) tiles(body func(row, col kernel.Reg)) {
+	across := ceil(s.N, s.TileN)
+	s.For(s.CtaidX(), ceil(s.M, tileM)*across, s.TensorGEMM.CTAs, func(i kernel.Reg) {
+		body(i.Div(across).Mul(tileM), i.Rem(across).Mul(s.TileN))
+	})
+}
+
+// load fills the ring. At its end it waits until all stages are empty again, so that the
+// CTA does not go before the last commit has arrived.
+func (s *tensorGEMM) load() {
+	ring := s.ring.Producer()
+	s.tiles(func(row, col kernel.Reg) {
+		s.For(0, s.K, tileK, func(k kernel.Reg) {
+			if s.mistake != "nobody waits for an empty stage" {
+				ring.Acquire()
+			}
+			ring.Expect(s.a.Size() + s.b.Size())
+			s.mapA.Load(s.a.At(ring.Stage).Ptr(), ring.Full(), kernel.Coords{k, row})
+			s.mapB.Load(s.b.At(ring.Stage).Ptr(), ring.Full(), kernel.Coords{k, col})
+			ring.Advance()
+		})
+	})
+	ring.Tail()
+}
+
+// multiply issues the products of every tile, and commits: each stage when it is read, and
+// the accumulator when the tile is complete.
+func (s *tensorGEMM) multiply() {
+	s.memory.Address() // once, ahead of the loops
+	ring, sums := s.ring.Consumer(), s.full.Producer()
+	s.tiles(func(row, col kernel.Reg) {
+		if s.mistake != "nobody waits for an empty accumulator" {
+			sums.Acquire()
+		}
+		if s.mistake != "no fence after the wait for an accumulator" {
+			s.TensorFenceAfter()
+		}
+		d := s.sums.At(sums.Stage)
+		again := s.Const(kernel.U32, 0)
+		s.For(0, ceil(s.K, tileK), 1, func(kernel.Reg) {
+			if s.mistake != "nobody waits for a full stage" {
+				ring.Wait()
+			}
+			s.TensorFenceAfter()
+			d.Mma(s.a.At(ring.Stage), s.b.At(ring.Stage).T(), kernel.Accumulate(again.Ne(0)))
+			again.Set(1)
+			if s.mistake == "a stage is given back by an arrive" {
+				ring.Release()
+			} else {
+				ring.Commit()
+			}
+			ring.Advance()
+		})
+		if s.mistake == "an accumulator is handed on by an arrive" {
+			sums.Commit()
+		} else {
+			sums.CommitProducts()
+		}
+		sums.Advance()
+	})
+}
+
+// store has each warp write its 32 rows of C: strip by strip from tensor memory into
+// registers, from there into shared memory, and on by a tensor copy.
+func (s *tensorGEMM) store() {
+	s.memory.Address()
+	sums := s.full.Consumer()
+	warp := s.ShflIdx(s.ThreadIndex().Shr(5), 0)
+	to := s.c.At(warp)
+	s.tiles(func(row, col kernel.Reg) {
+		if s.mistake != "an accumulator is read before the wait for its commit" {
+			sums.Wait()
+		}
+		if s.mistake != "no fence after the barrier" {
+			s.TensorFenceAfter()
+		}
+		d := s.sums.At(sums.Stage)
+		if s.mistake == "an accumulator is given back before it is read" {
+			s.TensorFenceBefore()
+			sums.Release()
+		}
+		s.EachWarp(func() {
+			for i := range s.TileN / strip {
+				from := d
+				if s.mistake == "all warps load the lanes of warp 0" {
+					from = d.Lanes(0)
+				}
+				v := from.Load(i*strip, strip)
+				if s.mistake != "the registers are read before the wait" {
+					s.TensorWaitLoad()
+				}
+				s.SingleThread(func() { s.BulkWaitRead(0) })
+				s.Sync()
+				s.pack(to, v)
+				if s.mistake != "no proxy fence" {
+					s.FenceProxyAsync(kernel.SharedCTA)
+				}
+				s.Sync()
+				s.SingleThread(func() {
+					s.mapC.Store(kernel.Coords{col.Add(i * strip), row.Add(warp.Mul(32))}, to.Ptr())
+					s.BulkCommit()
+				})
+			}
+		})
+		if s.mistake != "an accumulator is given back before it is read" {
+			if s.mistake != "no fence before the accumulator is given back" {
+				s.TensorFenceBefore()
+			}
+			if s.mistake == "no fence before the accumulator is given back" {
+				sums.Release(kernel.Relaxed)
+			} else {
+				sums.Release()
+			}
+		}
+		sums.Advance()
+	})
+	s.EachWarp(func() { s.SingleThread(func() { s.BulkWaitRead(0) }) })
+}
+
+// pack writes a thread's row of a strip, rounded to the type of C.
+func (s *tensorGEMM) pack(to kernel.Tile, v kernel.Vec) {
+	for i := 0; i < len(v); i += 8 {
+		var four kernel.Vec
+		for j := i; j < i+8; j += 2 {
+			pair := s.Var(s.Type + "x2")
+			s.Inst("cvt.rn."+string(s.Type)+"x2.f32", pair, v[j+1], v[j])
+			four = append(four, pair.As(kernel.B32))
+		}
+		to.Addr(s.LaneID(), i).Cast(kernel.B32).StoreVec(four)
+	}
+}
+
+// Tensor is a small TensorGEMM: one CTA that takes three tiles, with two accumulators.
+func Tensor(mistake string) (*Work, error) {
+	g := TensorGEMM{M: 128, N: 192, K: 192, TileN: 64, Stages: 2, CTAs: 1, mistake: mistake}
+	a, b, c := integers(g.M*g.K, 7), integers(g.N*g.K, 5), make([]uint16, g.M*g.N)
+	call, err := g.Call(a, b, c)
+	return work(func() error {
+		sums := make([]float32, len(c))
+		for i, bits := range c {
+			sums[i] = kernel.F16Value(bits)
+		}
+		return product(a, b, sums, g.N, g.K)
+	}, call, err)
+}
