@@ -104,9 +104,6 @@ func (d TensorAccumulator) suits(a, b Tile, p product) bool {
 	rows, cols := a.Dims()
 	br, bc := b.Dims()
 	by := d.m / 8
-	if b.elem.Size() == 1 && !b.trans {
-		by = 16
-	}
 	switch {
 	case into == nil:
 		hint := ""
@@ -131,7 +128,7 @@ func (d TensorAccumulator) suits(a, b Tile, p product) bool {
 	case cols*a.elem.Size()%stepBytes != 0:
 		k.fail("Mma: K is %d; an instruction has %d of %s, and Mma a multiple of that", cols, stepBytes/a.elem.Size(), a.elem)
 	case d.n%by != 0:
-		k.fail("Mma: %d columns; with %d rows and these elements they are a multiple of %d", d.n, d.m, by)
+		k.fail("Mma: %d columns; with %d rows they are a multiple of %d", d.n, d.m, by)
 	case d.lanes >= 0:
 		k.fail("Mma into lanes %d to %d: a product has all lanes", d.lanes, d.lanes+31)
 	case a.elem == TF32 && (a.trans || !b.trans):

@@ -68,6 +68,8 @@ func (k *Kernel) tensors() *tensors {
 // in all. It takes a word of shared memory, for the address.
 func (k *Kernel) TensorMemory(name string, columns int) *TensorMemory {
 	what := fmt.Sprintf("TensorMemory(%q)", name)
+	t := &TensorMemory{k: k, name: name, at: k.here()}
+	s, errs := k.tensors(), len(k.errs)
 	if n, suffix, _ := parseSM(k.target); n < 100 || n >= 120 || suffix == "" {
 		k.fail("%s: the kernel is for %s, which has no tensor memory; give New the option Target(\"sm_100a\")", what, k.target)
 	}
@@ -80,7 +82,7 @@ func (k *Kernel) TensorMemory(name string, columns int) *TensorMemory {
 		k.fail("%s: %d columns; they are allocated by powers of two from 32 on: the next is %d", what, columns, next)
 		columns = next
 	}
-	s, sum := k.tensors(), columns
+	sum := columns
 	var others []string
 	for _, o := range s.all {
 		sum += o.columns
@@ -89,9 +91,10 @@ func (k *Kernel) TensorMemory(name string, columns int) *TensorMemory {
 	if sum > tensorColumns && len(others) > 0 {
 		k.fail("%s: %d columns, and %s; a CTA has %d, and Alloc would wait for ever", what, columns, strings.Join(others, ", "), tensorColumns)
 	}
-	t := &TensorMemory{k: k, name: name, columns: columns, at: k.here()}
-	t.word = k.Shared(name, U32)
-	s.all = append(s.all, t)
+	t.columns, t.word = columns, k.Shared(name, U32)
+	if len(k.errs) == errs { // finishTensors has no more to say of a mistake
+		s.all = append(s.all, t)
+	}
 	return t
 }
 
@@ -281,8 +284,10 @@ func (p tensorPart) warp(what string, col int) (Ptr, bool) {
 	return p.ptr(col, nil), true
 }
 
-// TensorWaitLoad waits for the thread's earlier loads from tensor memory: only then may
-// their registers be read. It emits tcgen05.wait::ld (ISA 9.7.18.8.5).
+// TensorWaitLoad waits for the thread's earlier loads from tensor memory. A register may be
+// read before, by the ISA's letter, but only after it do the loads come before what the
+// thread signals: that their columns may be written, or freed. It emits tcgen05.wait::ld
+// (ISA 9.7.18.8.5).
 func (k *Kernel) TensorWaitLoad() {
 	if k.tensorWarps("TensorWaitLoad") {
 		k.Inst("tcgen05.wait::ld.sync.aligned")

@@ -144,8 +144,8 @@ func (d TensorAccumulator) moves(what string, first, n int) bool {
 
 // Load reads n columns from first on, a power of two up to 128, into as many registers of
 // each thread, of F32, or of B32 for F16: those of its lane. Warps execute it, and each
-// reaches the 32 lanes of its number modulo 4. The registers may be read after
-// TensorWaitLoad. The products in the accumulator are complete, by Commit and a wait at its
+// reaches the 32 lanes of its number modulo 4. TensorWaitLoad waits
+// for it. The products in the accumulator are complete, by Commit and a wait at its
 // barrier, and TensorFenceAfter follows that wait. It emits tcgen05.ld of shape 32x32b (ISA
 // 9.7.18.8.3).
 func (d TensorAccumulator) Load(first, n int) Vec {

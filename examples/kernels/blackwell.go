@@ -108,12 +108,13 @@ func (g TensorGEMM) write() *tensorGEMM {
 	s.c = k.Tiles("c", 4, g.Type, 32, strip, 128) // a strip for each warp
 	s.ring = k.Pipeline("ring", g.Stages, 1, 1)
 	s.full = k.Pipeline("sums", g.Sums, 1, 128)
-	s.memory = k.TensorMemory("tmem", max(32, 1<<bits.Len(uint(g.Sums*g.TileN-1))))
+	columns := 1 << bits.Len(uint(g.Sums*g.TileN-1))
+	if g.mistake == "columns that are no power of two" {
+		columns = 96
+	}
+	s.memory = k.TensorMemory("tmem", columns)
 	s.sums = s.memory.Accumulators(kernel.F32, tileM, g.TileN, g.Sums)
 
-	if g.mistake == "columns that are no power of two" {
-		k.TensorMemory("more", 48)
-	}
 	k.SingleWarp(5, func() {
 		if g.mistake == "the permit is given up too early" {
 			s.memory.Relinquish()
@@ -123,10 +124,10 @@ func (g TensorGEMM) write() *tensorGEMM {
 			s.memory.Relinquish()
 		}
 	})
-	k.InitMbarriers() // and with it all threads wait for the address
 	if g.mistake == "the address is read before it is there" {
-		s.misplaced()
+		s.memory.Address()
 	}
+	k.InitMbarriers() // and with it all threads wait for the address
 	k.TensorFenceAfter()
 	k.SingleWarp(4, func() { k.Elect(s.load) })
 	k.SingleWarp(5, func() { k.Elect(s.multiply) })
@@ -142,9 +143,6 @@ func (g TensorGEMM) write() *tensorGEMM {
 	}
 	return s
 }
-
-// misplaced is not reached by a right kernel.
-func (s *tensorGEMM) misplaced() {}
 
 // tiles executes body for every tile of C that is this CTA's, with its first row and column.
 func (s *tensorGEMM) tiles(body func(row, col kernel.Reg)) {
@@ -181,11 +179,12 @@ func (s *tensorGEMM) multiply() {
 		if s.mistake != "nobody waits for an empty accumulator" {
 			sums.Acquire()
 		}
-		if s.mistake != "no fence after the wait for an accumulator" {
-			s.TensorFenceAfter()
-		}
+		s.TensorFenceAfter()
 		d := s.sums.At(sums.Stage)
 		again := s.Const(kernel.U32, 0)
+		if s.mistake == "the first product adds to what is there" {
+			again.Set(1)
+		}
 		s.For(0, ceil(s.K, tileK), 1, func(kernel.Reg) {
 			if s.mistake != "nobody waits for a full stage" {
 				ring.Wait()
@@ -217,10 +216,13 @@ func (s *tensorGEMM) store() {
 	warp := s.ShflIdx(s.ThreadIndex().Shr(5), 0)
 	to := s.c.At(warp)
 	s.tiles(func(row, col kernel.Reg) {
-		if s.mistake != "an accumulator is read before the wait for its commit" {
+		switch s.mistake {
+		case "an accumulator is read before the wait for its commit":
+			s.TensorFenceAfter()
+		case "no fence after the barrier":
+			sums.Wait(kernel.Relaxed)
+		default:
 			sums.Wait()
-		}
-		if s.mistake != "no fence after the barrier" {
 			s.TensorFenceAfter()
 		}
 		d := s.sums.At(sums.Stage)
@@ -231,14 +233,16 @@ func (s *tensorGEMM) store() {
 		s.EachWarp(func() {
 			for i := range s.TileN / strip {
 				from := d
-				if s.mistake == "all warps load the lanes of warp 0" {
-					from = d.Lanes(0)
+				if s.mistake == "all warps load the lanes of warp 1" {
+					from = d.Lanes(32)
 				}
 				v := from.Load(i*strip, strip)
 				if s.mistake != "the registers are read before the wait" {
 					s.TensorWaitLoad()
 				}
-				s.SingleThread(func() { s.BulkWaitRead(0) })
+				if s.mistake != "a strip is overwritten while it is stored" {
+					s.SingleThread(func() { s.BulkWaitRead(0) })
+				}
 				s.Sync()
 				s.pack(to, v)
 				if s.mistake != "no proxy fence" {
@@ -251,15 +255,13 @@ func (s *tensorGEMM) store() {
 				})
 			}
 		})
-		if s.mistake != "an accumulator is given back before it is read" {
-			if s.mistake != "no fence before the accumulator is given back" {
-				s.TensorFenceBefore()
-			}
-			if s.mistake == "no fence before the accumulator is given back" {
-				sums.Release(kernel.Relaxed)
-			} else {
-				sums.Release()
-			}
+		switch s.mistake {
+		case "an accumulator is given back before it is read":
+		case "no fence before an accumulator is given back":
+			sums.Release(kernel.Relaxed)
+		default:
+			s.TensorFenceBefore()
+			sums.Release()
 		}
 		sums.Advance()
 	})
@@ -277,6 +279,38 @@ func (s *tensorGEMM) pack(to kernel.Tile, v kernel.Vec) {
 		}
 		to.Addr(s.LaneID(), i).Cast(kernel.B32).StoreVec(four)
 	}
+}
+
+// A TensorMistake is a mistake that Tensor can make, and what tells of it: a kind of finding,
+// at a line of this package, or, with Build, the words of a mistake when it is built.
+type TensorMistake struct {
+	Name, Finds string
+	Build       bool
+	// Warning says that the finding is a warning: kernels of note do without.
+	Warning bool
+}
+
+// TensorMistakes are all that Tensor can make.
+var TensorMistakes = []TensorMistake{
+	{Name: "the permit is given up too early", Build: true, Finds: "Relinquish before Alloc of tensor memory tmem: without the permit nothing can be allocated"},
+	{Name: "columns that are no power of two", Build: true, Finds: `TensorMemory("tmem"): 96 columns; they are allocated by powers of two from 32 on: the next is 128`},
+	{Name: "the memory is never freed", Build: true, Finds: "tensor memory tmem is allocated and never freed: one warp calls Free when everything in it is complete, for a kernel must not end with it"},
+	{Name: "the address is read before it is there", Finds: "race-shared"},
+	{Name: "the memory is freed in use", Finds: "tensor-unallocated"},
+	{Name: "nobody waits for an empty stage", Finds: "overwrite-in-flight"},
+	{Name: "nobody waits for a full stage", Finds: "read-in-flight"},
+	{Name: "nobody waits for an empty accumulator", Finds: "race-tensor"},
+	{Name: "the first product adds to what is there", Finds: "uninitialized-tensor"},
+	{Name: "a stage is given back by an arrive", Finds: "overwrite-in-flight"},
+	{Name: "an accumulator is handed on by an arrive", Finds: "race-tensor"},
+	{Name: "an accumulator is read before the wait for its commit", Finds: "race-tensor"},
+	{Name: "an accumulator is given back before it is read", Finds: "race-tensor"},
+	{Name: "no fence after the barrier", Finds: "race-tensor"},
+	{Name: "no fence before an accumulator is given back", Finds: "race-tensor"},
+	{Name: "all warps load the lanes of warp 1", Finds: "tensor-lanes"},
+	{Name: "the registers are read before the wait", Finds: "tensor-wait", Warning: true},
+	{Name: "a strip is overwritten while it is stored", Finds: "overwrite-in-flight"},
+	{Name: "no proxy fence", Finds: "proxy-raw"},
 }
 
 // Tensor is a small TensorGEMM: one CTA that takes three tiles, with two accumulators.
