@@ -19,6 +19,10 @@ package kernel
 // thread executes it. Products in one accumulator follow each other as issued; it waits for
 // nothing, and until a Commit behind it has arrived the tiles must not be written, nor the
 // accumulator read.
+//
+// In memory of a pair the thread is one of the CTA of even rank, and A and B are tiles at the
+// same place in both CTAs: 128 rows of A each, and half of B's columns each, those of the CTA
+// of even rank first.
 func (d TensorAccumulator) Mma(a, b Tile, opts ...MmaOption) {
 	k := d.kernel()
 	p := product{scale: 1, negA: 1, negB: 1}
@@ -34,7 +38,7 @@ func (d TensorAccumulator) Mma(a, b Tile, opts ...MmaOption) {
 	if !ok {
 		enable = k.truth(!eq(p.scale, 0))
 	}
-	op := "tcgen05.mma.cta_group::1.kind::" + map[Type]string{F16: "f16", BF16: "f16", TF32: "tf32", E4M3: "f8f6f4", E5M2: "f8f6f4"}[a.elem]
+	op := "tcgen05.mma." + k.ctaGroup() + ".kind::" + map[Type]string{F16: "f16", BF16: "f16", TF32: "tf32", E4M3: "f8f6f4", E5M2: "f8f6f4"}[a.elem]
 	at := d.ptr(0, nil)
 	idesc := k.fixed(d.instruction(a, b, p))
 	da, db := a.tensorDescriptor(a.trans), b.tensorDescriptor(!b.trans)
@@ -100,10 +104,13 @@ func (d TensorAccumulator) suits(a, b Tile, p product) bool {
 	a.kernel()
 	b.kernel()
 	into := map[Type][]Type{F16: {F32, F16}, BF16: {F32}, TF32: {F32}, E4M3: {F32, F16}, E5M2: {F32, F16}}[a.elem]
-	n := len(k.errs)
+	errs := len(k.errs)
 	rows, cols := a.Dims()
 	br, bc := b.Dims()
-	by := d.m / 8
+	by, m, n, whose := min(16, d.m/8), d.m, d.n, "the accumulator"
+	if d.t.pair {
+		m, n, whose = m/2, n/2, "each CTA's half of it"
+	}
 	switch {
 	case into == nil:
 		hint := ""
@@ -115,14 +122,14 @@ func (d TensorAccumulator) suits(a, b Tile, p product) bool {
 		k.fail("Mma: A has elements of %s and B of %s: both have one type, or are E4M3 and E5M2", a.elem, b.elem)
 	case d.typ != into[0] && d.typ != into[len(into)-1]:
 		k.fail("Mma: products of %s add up in %s, and the accumulator is of type %s", a.elem, either(into), d.typ)
-	case rows != d.m:
-		k.fail("Mma: A has %d rows, and the accumulator %d", rows, d.m)
-	case bc != d.n:
+	case rows != m:
+		k.fail("Mma: A has %d rows, and %s %d", rows, whose, m)
+	case bc != n:
 		hint := ""
-		if br == d.n {
+		if br == n {
 			hint = ": give b.T() of a tile that is stored with a column of B a row"
 		}
-		k.fail("Mma: B has %d columns, and the accumulator %d%s", bc, d.n, hint)
+		k.fail("Mma: B has %d columns, and %s %d%s", bc, whose, n, hint)
 	case cols != br:
 		k.fail("Mma: A has %d columns and B %d rows: both are K", cols, br)
 	case cols*a.elem.Size()%stepBytes != 0:
@@ -136,7 +143,7 @@ func (d TensorAccumulator) suits(a, b Tile, p product) bool {
 	case p.satfinite:
 		k.fail("Mma: Satfinite is for integers, and the elements are %s", a.elem)
 	}
-	return len(k.errs) == n
+	return len(k.errs) == errs
 }
 
 // Commit makes the barrier count one arrival when all products that this thread has issued
@@ -153,11 +160,15 @@ func (m Mbarrier) Commit(opts ...CopyOption) {
 	if !ok {
 		return
 	}
-	const op = "tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster"
+	op := "tcgen05.commit." + k.ctaGroup() + ".mbarrier::arrive::one.shared::cluster"
 	if c.multicast == nil {
 		k.Inst(op+".b64", m.ptr)
 		return
 	}
 	m.set.far = true
-	k.Inst(op+".multicast::cluster.b64", m.ptr, c.multicast)
+	mask := c.multicast
+	if _, ok := mask.(Reg); !ok {
+		mask = k.Const(U16, mask) // ptxas takes no literal
+	}
+	k.Inst(op+".multicast::cluster.b64", m.ptr, mask)
 }

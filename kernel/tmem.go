@@ -26,6 +26,7 @@ type TensorMemory struct {
 	k       *Kernel
 	name    string
 	columns int
+	pair    bool
 	word    Ptr
 	at      Place
 
@@ -67,9 +68,34 @@ func (k *Kernel) tensors() *tensors {
 // TensorMemory declares columns of tensor memory: 32, 64, 128, 256 or 512, and 512 at most
 // in all. It takes a word of shared memory, for the address.
 func (k *Kernel) TensorMemory(name string, columns int) *TensorMemory {
-	what := fmt.Sprintf("TensorMemory(%q)", name)
-	t := &TensorMemory{k: k, name: name, at: k.here()}
+	return k.tensorMemory("TensorMemory", name, columns, false)
+}
+
+// TensorMemoryPair declares columns in each CTA of a pair: the CTAs of a cluster whose ranks
+// differ in the last bit (.cta_group::2, ISA 9.7.18.5). A product then has the rows of both:
+// the CTA of even rank issues it for the pair, and reads A and B of both.
+//
+// Alloc, Relinquish and Free are executed by a warp of each CTA, and each waits for the
+// other CTA's: a ClusterSync lies before the first, so that the other CTA has begun, and
+// before Free, so that nothing of the pair is on its way. A kernel has memory of pairs, or of
+// CTAs alone, and not both.
+func (k *Kernel) TensorMemoryPair(name string, columns int) *TensorMemory {
+	if k.CTAs()%2 != 0 {
+		k.fail("TensorMemoryPair(%q): the kernel has clusters of %d; pairs need an even number: give New the option Clusters", name, k.CTAs())
+	}
+	return k.tensorMemory("TensorMemoryPair", name, columns, true)
+}
+
+func (k *Kernel) tensorMemory(what, name string, columns int, pair bool) *TensorMemory {
+	what = fmt.Sprintf("%s(%q)", what, name)
+	t := &TensorMemory{k: k, name: name, pair: pair, at: k.here()}
 	s, errs := k.tensors(), len(k.errs)
+	for _, o := range s.all {
+		if o.pair != pair {
+			k.fail("%s: %s is %s; all tensor memory of a kernel is of pairs of CTAs, or of single ones", what, o.name, map[bool]string{true: "a pair's", false: "a single CTA's"}[o.pair])
+			break
+		}
+	}
 	if n, suffix, _ := parseSM(k.target); n < 100 || n >= 120 || suffix == "" {
 		k.fail("%s: the kernel is for %s, which has no tensor memory; give New the option Target(\"sm_100a\")", what, k.target)
 	}
@@ -96,6 +122,15 @@ func (k *Kernel) TensorMemory(name string, columns int) *TensorMemory {
 		s.all = append(s.all, t)
 	}
 	return t
+}
+
+// ctaGroup is the modifier of all of the kernel's instructions of tcgen05: they must have the
+// same (ISA 9.7.18.5).
+func (k *Kernel) ctaGroup() string {
+	if all := k.tensors().all; len(all) > 0 && all[0].pair {
+		return "cta_group::2"
+	}
+	return "cta_group::1"
 }
 
 // finishTensors reports memory that is not allocated, or not freed.
@@ -150,7 +185,7 @@ func (t *TensorMemory) Alloc() {
 		k.fail("Alloc of tensor memory %s: the CTA has given its permit up, at %s; Relinquish comes after the last Alloc", t.name, s.relinquished)
 	}
 	t.allocated = k.here()
-	k.Inst("tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32", t.word, t.columns)
+	k.Inst("tcgen05.alloc."+k.ctaGroup()+".sync.aligned.shared::cta.b32", t.word, t.columns)
 }
 
 // Relinquish says that this CTA allocates no more, so that others on the processor need
@@ -170,7 +205,7 @@ func (t *TensorMemory) Relinquish() {
 	default:
 		s.relinquished = k.here()
 	}
-	k.Inst("tcgen05.relinquish_alloc_permit.cta_group::1.sync.aligned")
+	k.Inst("tcgen05.relinquish_alloc_permit." + k.ctaGroup() + ".sync.aligned")
 }
 
 // Free gives the columns back. One warp executes it, once, when all products, loads and
@@ -189,7 +224,7 @@ func (t *TensorMemory) Free() {
 		k.fail("Free of tensor memory %s before its Alloc", t.name)
 	}
 	t.freed = k.here()
-	k.Inst("tcgen05.dealloc.cta_group::1.sync.aligned.b32", t.Address(), t.columns)
+	k.Inst("tcgen05.dealloc."+k.ctaGroup()+".sync.aligned.b32", t.Address(), t.columns)
 }
 
 // Address returns the address of the first column, which Alloc has left in shared memory:

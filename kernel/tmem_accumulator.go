@@ -13,8 +13,9 @@ type TensorAccumulator struct {
 }
 
 // Accumulator takes the next n columns for an accumulator of m × n elements, of type F32
-// or F16. m is 64 or 128; n is a multiple of 8 up to 256, of 16 for 128 rows. The first Mma
-// overwrites it, or stores set it.
+// or F16. m is 64 or 128; n is a multiple of 8 up to 256, of 16 for 128 rows. In memory of a
+// pair m is 256, and the CTA of even rank has the upper half of the rows, the other one the
+// lower half. The first Mma overwrites it, or stores set it.
 func (t *TensorMemory) Accumulator(typ Type, m, n int) TensorAccumulator {
 	d := t.accumulators("Accumulator", typ, m, n, 1)
 	d.stages = 0
@@ -37,11 +38,15 @@ func (t *TensorMemory) accumulators(what string, typ Type, m, n, stages int) Ten
 		k.fail("%s of type %s: these products add up in F32 or F16", what, typ)
 		typ = F32
 	}
-	if m != 64 && m != 128 {
+	switch {
+	case t.pair && m != 256:
+		k.fail("%s of %d rows: a pair's product has 256, of which each CTA has half", what, m)
+		m = 256
+	case !t.pair && m != 64 && m != 128:
 		k.fail("%s of %d rows: a CTA's product has 64 or 128", what, m)
 		m = 128
 	}
-	if by := m / 8; n < by || n%by != 0 || n > 256 {
+	if by := min(16, m/8); n < by || n%by != 0 || n > 256 {
 		k.fail("%s of %d columns: with %d rows they are a multiple of %d, up to 256", what, n, m, by)
 		n = min(256, max(by, n/by*by))
 	}
@@ -117,7 +122,7 @@ func (d TensorAccumulator) Lanes(first int) TensorAccumulator {
 }
 
 // Row returns the row of the accumulator in the executing thread's lane: with 128 rows the
-// thread's index modulo 128. With 64 rows the lower 16 lanes of each warp have one each,
+// thread's index modulo 128, also in the half of a pair's CTA. With 64 rows the lower 16 lanes of each warp have one each,
 // and the upper ones those of the lane 16 below, whose elements they do not hold.
 func (d TensorAccumulator) Row() Reg {
 	k := d.kernel()

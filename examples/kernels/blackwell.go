@@ -19,13 +19,18 @@ import (
 //	       products have read it
 //	sums   an accumulator is full when a commit says that its products are complete, empty
 //	       when the threads of four warps have loaded it
+//
+// With Pair, two CTAs take 256 rows at a time. Each loads its rows of A and half of B, and the
+// first one's thread multiplies for both: the bytes of both count at its barrier, its commits
+// arrive in both, and both give accumulators back to it.
 type TensorGEMM struct {
 	M, N, K int
 	Type    kernel.Type // F16 or BF16
+	Pair    bool
 
 	// The rest may be zero, and is chosen then.
-	CTAs   int // of the grid
-	TileN  int // columns of C that a CTA takes at a time: a multiple of 64 up to 256
+	CTAs   int // of the grid, even for pairs
+	TileN  int // columns of C that a CTA or a pair takes at a time: a multiple of 64 up to 256
 	Stages int // of the ring
 	Sums   int // accumulators
 
@@ -56,13 +61,25 @@ func (g TensorGEMM) complete() (TensorGEMM, error) {
 		return bad("elements of %s; they are F16 or BF16", g.Type)
 	case g.TileN < strip || g.TileN > 256 || g.TileN%strip != 0:
 		return bad("tiles of %d columns; they have 64, 128, 192 or 256", g.TileN)
+	case g.CTAs%g.ctas() != 0:
+		return bad("%d CTAs; they come in pairs", g.CTAs)
 	case g.Stages < 1 || g.CTAs < 0 || g.Sums < 1 || g.Sums*g.TileN > 512:
 		return bad("%d stages, %d CTAs, %d accumulators of %d columns: they are positive, and tensor memory has 512 columns", g.Stages, g.CTAs, g.Sums, g.TileN)
 	}
-	tiles := ceil(g.M, tileM) * ceil(g.N, g.TileN)
-	set(&g.CTAs, ceil(tiles, ceil(tiles, tensorProcessors)))
+	tiles := ceil(g.M, g.rows()) * ceil(g.N, g.TileN)
+	set(&g.CTAs, ceil(tiles, ceil(tiles, tensorProcessors/g.ctas()))*g.ctas())
 	return g, nil
 }
+
+// ctas are the CTAs that multiply together, and rows the rows of C that they take.
+func (g TensorGEMM) ctas() int {
+	if g.Pair {
+		return 2
+	}
+	return 1
+}
+
+func (g TensorGEMM) rows() int { return tileM * g.ctas() }
 
 // Kernel writes the kernel. Its parameters are the tensor maps of A, B and C.
 func (g TensorGEMM) Kernel() (*kernel.Kernel, error) {
@@ -97,23 +114,37 @@ type tensorGEMM struct {
 	ring, full       *kernel.Pipeline // of stages, of accumulators
 	memory           *kernel.TensorMemory
 	sums             kernel.TensorAccumulator
+	rank             kernel.Reg // of the CTA in its pair
 }
 
 func (g TensorGEMM) write() *tensorGEMM {
-	k := kernel.New("tensor_gemm", kernel.Block(192), kernel.Target("sm_100a"))
+	opts := []kernel.Option{kernel.Block(192), kernel.Target("sm_100a")}
+	if g.Pair {
+		opts = append(opts, kernel.Clusters(2))
+	}
+	k := kernel.New("tensor_gemm", opts...)
 	s := &tensorGEMM{TensorGEMM: g, Kernel: k}
 	s.mapA, s.mapB, s.mapC = k.TensorMap("map_a"), k.TensorMap("map_b"), k.TensorMap("map_c")
 	s.a = k.Tiles("a", g.Stages, g.Type, tileM, tileK, 128)
-	s.b = k.Tiles("b", g.Stages, g.Type, g.TileN, tileK, 128)
+	s.b = k.Tiles("b", g.Stages, g.Type, g.TileN/g.ctas(), tileK, 128)
 	s.c = k.Tiles("c", 4, g.Type, 32, strip, 128) // a strip for each warp
 	s.ring = k.Pipeline("ring", g.Stages, 1, 1)
-	s.full = k.Pipeline("sums", g.Sums, 1, 128)
+	s.full = k.Pipeline("sums", g.Sums, 1, 128*g.ctas())
 	columns := 1 << bits.Len(uint(g.Sums*g.TileN-1))
 	if g.mistake == "columns that are no power of two" {
 		columns = 96
 	}
-	s.memory = k.TensorMemory("tmem", columns)
-	s.sums = s.memory.Accumulators(kernel.F32, tileM, g.TileN, g.Sums)
+	begun := g.Pair && g.mistake != "the columns are taken before the other CTA has begun"
+	if g.Pair {
+		s.memory = k.TensorMemoryPair("tmem", columns)
+		s.rank = k.ClusterRank()
+	} else {
+		s.memory = k.TensorMemory("tmem", columns)
+	}
+	if begun {
+		k.InitMbarriers() // and with it each CTA knows that the other has begun
+	}
+	s.sums = s.memory.Accumulators(kernel.F32, g.rows(), g.TileN, g.Sums)
 
 	k.SingleWarp(5, func() {
 		if g.mistake == "the permit is given up too early" {
@@ -127,15 +158,29 @@ func (g TensorGEMM) write() *tensorGEMM {
 	if g.mistake == "the address is read before it is there" {
 		s.memory.Address()
 	}
-	k.InitMbarriers() // and with it all threads wait for the address
+	if begun {
+		k.ClusterSync()
+	} else {
+		k.InitMbarriers() // and with it all threads wait for the address
+	}
 	k.TensorFenceAfter()
 	k.SingleWarp(4, func() { k.Elect(s.load) })
-	k.SingleWarp(5, func() { k.Elect(s.multiply) })
+	k.SingleWarp(5, func() {
+		if g.mistake == "both CTAs multiply" {
+			k.Elect(s.multiply)
+		} else {
+			s.first(func() { k.Elect(s.multiply) })
+		}
+	})
 	k.Warpgroup(0, s.store)
 	if g.mistake != "the memory is freed in use" {
-		// The loads of the last tile are complete.
+		// The loads of the last tile are complete, in both CTAs of a pair.
 		k.TensorFenceBefore()
-		k.Sync()
+		if g.Pair && g.mistake != "the memory is freed while the other CTA loads" {
+			k.ClusterSync()
+		} else {
+			k.Sync()
+		}
 		k.TensorFenceAfter()
 	}
 	if g.mistake != "the memory is never freed" {
@@ -144,11 +189,29 @@ func (g TensorGEMM) write() *tensorGEMM {
 	return s
 }
 
-// tiles executes body for every tile of C that is this CTA's, with its first row and column.
+// first executes body in the CTA that multiplies: the first one of a pair.
+func (s *tensorGEMM) first(body func()) {
+	if s.Pair {
+		s.If(s.rank.Eq(0), body)
+	} else {
+		body()
+	}
+}
+
+// tiles executes body for every tile of C that is this CTA's or its pair's, with the first
+// row of the CTA and the first column.
 func (s *tensorGEMM) tiles(body func(row, col kernel.Reg)) {
 	across := ceil(s.N, s.TileN)
-	s.For(s.CtaidX(), ceil(s.M, tileM)*across, s.TensorGEMM.CTAs, func(i kernel.Reg) {
-		body(i.Div(across).Mul(tileM), i.Rem(across).Mul(s.TileN))
+	from := s.CtaidX()
+	if s.Pair {
+		from = s.ClusteridX()
+	}
+	s.For(from, ceil(s.M, s.rows())*across, s.TensorGEMM.CTAs/s.ctas(), func(i kernel.Reg) {
+		row := i.Div(across).Mul(s.rows())
+		if s.Pair {
+			row = row.Add(s.rank.Mul(tileM))
+		}
+		body(row, i.Rem(across).Mul(s.TileN))
 	})
 }
 
@@ -161,9 +224,19 @@ func (s *tensorGEMM) load() {
 			if s.mistake != "nobody waits for an empty stage" {
 				ring.Acquire()
 			}
-			ring.Expect(s.a.Size() + s.b.Size())
-			s.mapA.Load(s.a.At(ring.Stage).Ptr(), ring.Full(), kernel.Coords{k, row})
-			s.mapB.Load(s.b.At(ring.Stage).Ptr(), ring.Full(), kernel.Coords{k, col})
+			bytes := (s.a.Size() + s.b.Size()) * s.ctas()
+			if s.mistake == "the first CTA expects only its own bytes" {
+				bytes /= 2
+			}
+			s.first(func() { ring.Expect(bytes) })
+			full, col := ring.Full(), col
+			var opts []kernel.CopyOption
+			if s.Pair {
+				full, col = full.Remote(0), col.Add(s.rank.Mul(s.TileN/2))
+				opts = append(opts, kernel.PairBarrier())
+			}
+			s.mapA.Load(s.a.At(ring.Stage).Ptr(), full, kernel.Coords{k, row}, opts...)
+			s.mapB.Load(s.b.At(ring.Stage).Ptr(), full, kernel.Coords{k, col}, opts...)
 			ring.Advance()
 		})
 	})
@@ -174,6 +247,10 @@ func (s *tensorGEMM) load() {
 // the accumulator when the tile is complete.
 func (s *tensorGEMM) multiply() {
 	s.memory.Address() // once, ahead of the loops
+	var both []kernel.CopyOption
+	if s.Pair && s.mistake != "commits reach only the first CTA" {
+		both = append(both, kernel.Multicast(3))
+	}
 	ring, sums := s.ring.Consumer(), s.full.Producer()
 	s.tiles(func(row, col kernel.Reg) {
 		if s.mistake != "nobody waits for an empty accumulator" {
@@ -195,14 +272,14 @@ func (s *tensorGEMM) multiply() {
 			if s.mistake == "a stage is given back by an arrive" {
 				ring.Release()
 			} else {
-				ring.Commit()
+				ring.Commit(both...)
 			}
 			ring.Advance()
 		})
 		if s.mistake == "an accumulator is handed on by an arrive" {
 			sums.Commit()
 		} else {
-			sums.CommitProducts()
+			sums.CommitProducts(both...)
 		}
 		sums.Advance()
 	})
@@ -261,7 +338,11 @@ func (s *tensorGEMM) store() {
 			sums.Release(kernel.Relaxed)
 		default:
 			s.TensorFenceBefore()
-			sums.Release()
+			if s.Pair && s.mistake != "an accumulator is given back to the own CTA" {
+				sums.ReleaseTo(0)
+			} else {
+				sums.Release()
+			}
 		}
 		sums.Advance()
 	})
@@ -313,9 +394,28 @@ var TensorMistakes = []TensorMistake{
 	{Name: "no proxy fence", Finds: "proxy-raw"},
 }
 
+// TensorPairMistakes are those that TensorPair can make.
+var TensorPairMistakes = []TensorMistake{
+	{Name: "the first CTA expects only its own bytes", Finds: "bytes-early"},
+	{Name: "commits reach only the first CTA", Finds: "never-completes"},
+	{Name: "the columns are taken before the other CTA has begun", Finds: "remote-before-start"},
+	{Name: "the memory is freed while the other CTA loads", Finds: "exit-before-remote"},
+	{Name: "an accumulator is given back to the own CTA", Finds: "never-completes"},
+	{Name: "both CTAs multiply", Finds: "never-completes"},
+	{Name: "a stage is given back by an arrive", Finds: "never-completes"},
+}
+
 // Tensor is a small TensorGEMM: one CTA that takes three tiles, with two accumulators.
 func Tensor(mistake string) (*Work, error) {
-	g := TensorGEMM{M: 128, N: 192, K: 192, TileN: 64, Stages: 2, CTAs: 1, mistake: mistake}
+	return tensor(TensorGEMM{M: 128, N: 192, K: 192, TileN: 64, Stages: 2, CTAs: 1, mistake: mistake})
+}
+
+// TensorPair is a small TensorGEMM of one pair of CTAs that takes three tiles.
+func TensorPair(mistake string) (*Work, error) {
+	return tensor(TensorGEMM{M: 256, N: 192, K: 192, TileN: 64, Stages: 2, CTAs: 2, Pair: true, mistake: mistake})
+}
+
+func tensor(g TensorGEMM) (*Work, error) {
 	a, b, c := integers(g.M*g.K, 7), integers(g.N*g.K, 5), make([]uint16, g.M*g.N)
 	call, err := g.Call(a, b, c)
 	return work(func() error {

@@ -10,6 +10,7 @@ import (
 	"muster"
 	"muster/examples/kernels"
 	"muster/kernel"
+	"muster/report"
 )
 
 // tensorSmall are launches that the machine checks in a second, some with matrices that end
@@ -19,6 +20,8 @@ var tensorSmall = []kernels.TensorGEMM{
 	{M: 256, N: 128, K: 256, Type: kernel.BF16, CTAs: 2, TileN: 64, Stages: 2},
 	{M: 128, N: 384, K: 72, Type: kernel.BF16, CTAs: 1, TileN: 192},
 	{M: 200, N: 96, K: 200, Type: kernel.F16, CTAs: 2, TileN: 128, Stages: 4, Sums: 3},
+	{M: 256, N: 256, K: 192, Type: kernel.F16, CTAs: 2, TileN: 128, Pair: true},
+	{M: 500, N: 96, K: 72, Type: kernel.BF16, CTAs: 4, TileN: 64, Pair: true},
 }
 
 // TestTensorGEMM proves each launch for all schedules and contents, and holds its results to
@@ -30,7 +33,7 @@ var tensorSmall = []kernels.TensorGEMM{
 // a quantum of 2^-24.
 func TestTensorGEMM(t *testing.T) {
 	for _, g := range tensorSmall {
-		t.Run(fmt.Sprintf("%dx%dx%d_%s", g.M, g.N, g.K, g.Type), func(t *testing.T) {
+		t.Run(fmt.Sprintf("%dx%dx%d_%s_%v", g.M, g.N, g.K, g.Type, g.Pair), func(t *testing.T) {
 			of := kernels.GEMM{Type: g.Type} // for bits and value
 			a, b, c := tensorInputs(of, g.M*g.K, 1), tensorInputs(of, g.N*g.K, 2), make([]uint16, g.M*g.N)
 			call, err := g.Call(a, b, c)
@@ -86,9 +89,15 @@ func tensorInputs(of kernels.GEMM, n, seed int) []uint16 {
 	return s
 }
 
-// TestTensorRight holds the small kernel to its exact product, and proves it.
+// TestTensorRight holds the small kernels to their exact products, and proves them.
 func TestTensorRight(t *testing.T) {
-	w, err := kernels.Tensor("")
+	for _, make := range []func(string) (*kernels.Work, error){kernels.Tensor, kernels.TensorPair} {
+		right(t, make)
+	}
+}
+
+func right(t *testing.T, make func(string) (*kernels.Work, error)) {
+	w, err := make("")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -115,9 +124,14 @@ func TestTensorRight(t *testing.T) {
 // TestTensorMistakes finds every mistake by its kind, at a line of the kernel's Go, or when
 // the kernel is built.
 func TestTensorMistakes(t *testing.T) {
-	for _, m := range kernels.TensorMistakes {
+	wrong(t, kernels.Tensor, kernels.TensorMistakes)
+	wrong(t, kernels.TensorPair, kernels.TensorPairMistakes)
+}
+
+func wrong(t *testing.T, make func(string) (*kernels.Work, error), mistakes []kernels.TensorMistake) {
+	for _, m := range mistakes {
 		t.Run(m.Name, func(t *testing.T) {
-			w, err := kernels.Tensor(m.Name)
+			w, err := make(m.Name)
 			if m.Build {
 				place, msg := "", ""
 				if err != nil {
@@ -142,7 +156,8 @@ func TestTensorMistakes(t *testing.T) {
 				tell(t, c)
 				return
 			}
-			if f := c.Findings[i]; len(f.Sites) == 0 || len(f.Sites[0].Source) == 0 || f.Sites[0].Source[0].File != "blackwell.go" {
+			inGo := func(s report.Site) bool { return len(s.Source) > 0 && s.Source[0].File == "blackwell.go" }
+			if f := c.Findings[i]; !slices.ContainsFunc(f.Sites, inGo) {
 				t.Errorf("%s is at no line of Go: %+v", m.Finds, f.Sites)
 			}
 			if (c.Verdict == "findings") == m.Warning {
