@@ -266,6 +266,50 @@ func TestTensorMistakes(t *testing.T) {
 			product(sum(f32, 128, 32), tile("a", kernel.TF32, 128, 32, 128, false), tile("b", kernel.TF32, 32, 32, 128, false))},
 		{"the product itself", `Mma: Satfinite is for integers, and the elements are f16`,
 			product(sum(f32, 128, 32), a, b, kernel.Satfinite)},
+		{"operand of integers", `Operand of s8: in tensor memory A has elements of F16, BF16, TF32, E4M3 or E5M2`,
+			whole(64, func(k *kernel.Kernel, t memory) {
+				t.Operand(kernel.S8, 128, 64) // here: operand of integers
+			})},
+		{"operand of 64 rows", `Operand of 64 rows: A has 128 in tensor memory`,
+			whole(64, func(k *kernel.Kernel, t memory) {
+				t.Operand(f16, 64, 64) // here: operand of 64 rows
+			})},
+		{"operand of 24 columns", `Operand of 24 columns of f16: an instruction has 16, and A a multiple of that`,
+			whole(64, func(k *kernel.Kernel, t memory) {
+				t.Operand(f16, 128, 24) // here: operand of 24 columns
+			})},
+		{"no columns for an operand", `Operand of 128 × 128 f16 takes 64 columns of tensor memory tmem, which has 64, of which are taken: 16 by Accumulator of 128 × 16 at PLACE`,
+			whole(64, func(k *kernel.Kernel, t memory) {
+				t.Accumulator(f32, 128, 16)
+				t.Operand(f16, 128, 128) // here: no columns for an operand
+			})},
+		{"part of an instruction", `Cols(8, 16) of an operand of 64 columns of f16: they are multiples of 16 within it`,
+			whole(64, func(k *kernel.Kernel, t memory) {
+				t.Operand(f16, 128, 64).Cols(8, 16) // here: part of an instruction
+			})},
+		{"three registers", `Store of 3 registers: an instruction writes a power of two of them, up to 128`,
+			whole(64, func(k *kernel.Kernel, t memory) {
+				x := k.Const(kernel.B32, 0)
+				t.Operand(f16, 128, 64).Store(0, kernel.Vec{x, x, x}) // here: three registers
+			})},
+		{"half a register", `Store of 1 values of f16: two are in a column`,
+			whole(64, func(k *kernel.Kernel, t memory) {
+				t.Operand(f16, 128, 64).Store(0, kernel.Vec{k.Const(f32, 0)}) // here: half a register
+			})},
+		{"stored beyond", `Store of columns 62 to 65 of an operand of 64 columns, of which 2 are in a register`,
+			whole(64, func(k *kernel.Kernel, t memory) {
+				x := k.Const(kernel.B32, 0)
+				t.Operand(f16, 128, 64).Store(62, kernel.Vec{x, x}) // here: stored beyond
+			})},
+		{"fragment in tensor memory", `Mma: A is a Fragment in registers; it is a Tile or a TensorOperand`,
+			whole(64, func(k *kernel.Kernel, t memory) {
+				d, x := t.Accumulator(f32, 128, 32), k.Const(kernel.B32, 0)
+				k.SingleThread(func() { d.Mma(k.Fragment(f16, 64, 16, kernel.Vec{x, x, x, x}), b(k)) }) // here: fragment in tensor memory
+			})},
+		{"operand of wgmma", `Mma: A is in tensor memory; it is a Tile or a Fragment`,
+			whole(64, func(k *kernel.Kernel, t memory) {
+				k.Accumulator(f32, 64, 32).Mma(t.Operand(f16, 128, 64), b(k)) // here: operand of wgmma
+			})},
 	}
 	place := regexp.MustCompile(`mistakes_tensor_test\.go:\d+`)
 	for _, test := range tests {

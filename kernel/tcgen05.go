@@ -12,7 +12,8 @@ package kernel
 
 // Mma adds A·B to the accumulator: A has its rows, B its columns, and A as many columns as
 // B has rows. If a tile stores the transposed matrix, pass T: B is most often stored with K
-// along its rows, hence b.T(). Options: Overwrite, Accumulate, NegateA, NegateB.
+// along its rows, hence b.T(). A may be in tensor memory too, a TensorOperand. Options:
+// Overwrite, Accumulate, NegateA, NegateB.
 //
 // It emits a tcgen05.mma for each 32 bytes of K: 16 elements of F16 and BF16, 8 of TF32, 32
 // of E4M3 and E5M2. F16 and the two of fp8 add up in F32 or F16, BF16 and TF32 in F32. One
@@ -23,13 +24,23 @@ package kernel
 // In memory of a pair the thread is one of the CTA of even rank, and A and B are tiles at the
 // same place in both CTAs: 128 rows of A each, and half of B's columns each, those of the CTA
 // of even rank first.
-func (d TensorAccumulator) Mma(a, b Tile, opts ...MmaOption) {
+func (d TensorAccumulator) Mma(left MatrixA, b Tile, opts ...MmaOption) {
 	k := d.kernel()
 	p := product{scale: 1, negA: 1, negB: 1}
 	for _, o := range opts {
 		if o.set != nil {
 			o.set(&p)
 		}
+	}
+	a, isTile := left.(Tile)
+	stored, isStored := left.(TensorOperand)
+	switch {
+	case isTile && a.k != nil:
+	case isStored && stored.t != nil: // A's type and dimensions alone
+		a = Tile{k: k, elem: stored.elem, rows: stored.rows, cols: stored.cols}
+	default:
+		k.fail("Mma: A is %s; it is a Tile or a TensorOperand", describeMatrix(left))
+		return
 	}
 	if !k.oneThread("Mma", "each would add the product") || !d.suits(a, b, p) {
 		return
@@ -38,16 +49,29 @@ func (d TensorAccumulator) Mma(a, b Tile, opts ...MmaOption) {
 	if !ok {
 		enable = k.truth(!eq(p.scale, 0))
 	}
-	op := "tcgen05.mma." + k.ctaGroup() + ".kind::" + map[Type]string{F16: "f16", BF16: "f16", TF32: "tf32", E4M3: "f8f6f4", E5M2: "f8f6f4"}[a.elem]
+	op := "tcgen05.mma." + k.ctaGroup() + ".kind::" + tensorKinds[a.elem]
 	at := d.ptr(0, nil)
 	idesc := k.fixed(d.instruction(a, b, p))
-	da, db := a.tensorDescriptor(a.trans), b.tensorDescriptor(!b.trans)
+	db := b.tensorDescriptor(!b.trans)
+	var da descriptor
+	if isTile {
+		da = a.tensorDescriptor(a.trans)
+	}
 	_, cols := a.Dims()
 	for s := range cols * a.elem.Size() / stepBytes {
-		k.Inst(op, at, da.at(0, s), db.at(0, s), idesc, enable)
+		var from any
+		if isTile {
+			from = da.at(0, s)
+		} else {
+			from = stored.ptr(s*stepBytes/4, nil)
+		}
+		k.Inst(op, at, from, db.at(0, s), idesc, enable)
 		enable = k.truth(true)
 	}
 }
+
+// tensorKinds are the kinds of tcgen05.mma by the elements of A.
+var tensorKinds = map[Type]string{F16: "f16", BF16: "f16", TF32: "tf32", E4M3: "f8f6f4", E5M2: "f8f6f4"}
 
 // instruction returns the instruction descriptor (ISA 9.7.18.4.2, tables of kinds f16,
 // tf32 and f8f6f4).

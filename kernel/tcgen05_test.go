@@ -1,6 +1,7 @@
 package kernel_test
 
 import (
+	"encoding/binary"
 	"fmt"
 	"math"
 	"testing"
@@ -179,4 +180,102 @@ func (p product) hold(t *testing.T, fa, fb []float64, d any) {
 			t.Fatalf("row %d, column %d: %v; want %v within %v", r, c, got, want, bound)
 		}
 	}
+}
+
+// TestTensorOperands holds products of A in tensor memory, where threads have stored it in
+// two parts, to float64.
+func TestTensorOperands(t *testing.T) {
+	for _, p := range []product{
+		{elem: kernel.F16, acc: kernel.F32, m: 128, n: 32, k: 64, swizzle: 128},
+		{elem: kernel.BF16, acc: kernel.F32, m: 128, n: 16, k: 32, swizzle: 32, bT: true},
+		{elem: kernel.TF32, acc: kernel.F32, m: 128, n: 16, k: 32, swizzle: 128},
+		{elem: kernel.E4M3, acc: kernel.F32, m: 128, n: 16, k: 128, swizzle: 128},
+		{elem: kernel.E5M2, acc: kernel.F16, m: 128, n: 16, k: 64, swizzle: 64},
+	} {
+		t.Run(string(p.elem), func(t *testing.T) {
+			k := kernel.New("product", kernel.Block(128), kernel.Target("sm_100a"))
+			ga, gb, gd := k.GlobalPtr("ga", kernel.B32, 16), k.GlobalPtr("gb", p.elem), k.GlobalPtr("gd", p.acc)
+			br, bc := p.n, p.k
+			if p.bT {
+				br, bc = bc, br
+			}
+			b := k.Tile("b", p.elem, br, bc, p.swizzle)
+			mem := k.TensorMemory("tmem", 128)
+			d := mem.Accumulator(p.acc, p.m, p.n)
+			a := mem.Operand(p.elem, p.m, p.k)
+			done := k.Mbarrier("done", 1)
+			k.SingleWarp(3, func() {
+				mem.Alloc()
+				mem.Relinquish()
+			})
+			copyTile(k, b, gb, br, bc)
+			k.FenceProxyAsync(kernel.SharedCTA)
+			k.InitMbarriers()
+			per := 4 / p.elem.Size()
+			half := p.k / per / 2 // registers of a row
+			for part := range 2 {
+				var v kernel.Vec
+				for i := range half {
+					v = append(v, ga.At(d.Row().Mad(2*half, part*half+i)).Load())
+				}
+				a.Store(part*half*per, v)
+			}
+			k.TensorWaitStore()
+			k.TensorFenceBefore()
+			k.Sync()
+			if !p.bT {
+				b = b.T()
+			}
+			k.SingleWarp(0, func() {
+				k.Elect(func() {
+					k.TensorFenceAfter()
+					d.Mma(a, b, kernel.Overwrite)
+					d.Mma(a, b)
+					done.Commit()
+				})
+			})
+			done.WaitParity(0)
+			k.TensorFenceAfter()
+			v := d.Load(0, p.n)
+			k.TensorWaitLoad()
+			for i, r := range v {
+				if p.acc == kernel.F16 {
+					r = r.As(kernel.U32).Cvt(kernel.U16).As(kernel.F16)
+				}
+				gd.At(d.Row().Mad(p.n, i)).Store(r)
+			}
+			k.TensorFenceBefore()
+			k.Sync()
+			k.SingleWarp(3, mem.Free)
+
+			va, fa := values(p.elem, p.m*p.k, 1)
+			vb, fb := values(p.elem, p.n*p.k, 2)
+			var z any = make([]float32, p.m*p.n)
+			if p.acc == kernel.F16 {
+				z = make([]uint16, p.m*p.n)
+			}
+			checked(t, k, kernel.Grid(1), words(va), vb, z)
+			p.hold(t, fa, fb, z)
+		})
+	}
+}
+
+// words packs elements into 32 bits, the first lowest.
+func words(v any) []uint32 {
+	var w []uint32
+	switch v := v.(type) {
+	case []float32:
+		for _, x := range v {
+			w = append(w, math.Float32bits(x))
+		}
+	case []uint16:
+		for i := 0; i < len(v); i += 2 {
+			w = append(w, uint32(v[i])|uint32(v[i+1])<<16)
+		}
+	case []uint8:
+		for i := 0; i < len(v); i += 4 {
+			w = append(w, binary.LittleEndian.Uint32(v[i:]))
+		}
+	}
+	return w
 }
