@@ -70,8 +70,8 @@ a mistake: their methods panic with a message.
 
 One kernel per module. Grids, clusters and blocks have a GPU's limits; shared
 memory goes up to 227 KiB. Textures and surfaces are not supported. Of Blackwell's
-instructions, products of one CTA in tensor memory, its loads and stores, and commits have
-operations here; the others are in package inst. A kernel has at most 262,144 instructions, labels and variables: a loop in Go that
+instructions, products in tensor memory, its loads and stores, commits, pairs of CTAs and
+launch control have operations here; the others are in package inst. A kernel has at most 262,144 instructions, labels and variables: a loop in Go that
 adds more is a mistake, and one that continues for as long again panics.
 */
 package kernel
