@@ -1,6 +1,7 @@
 package kernel_test
 
 import (
+	"math"
 	"regexp"
 	"strconv"
 	"strings"
@@ -215,6 +216,14 @@ func TestTensorMistakes(t *testing.T) {
 		{"columns loaded beyond", `Load of columns 16 to 47 of an accumulator of 32`,
 			whole(32, func(k *kernel.Kernel, t memory) {
 				t.Accumulator(f32, 128, 32).Load(16, 32) // here: columns loaded beyond
+			})},
+		{"columns loaded far beyond", `Load of columns 9223372036854775807 to 9223372036854775807 of an accumulator of 32`,
+			whole(32, func(k *kernel.Kernel, t memory) {
+				t.Accumulator(f32, 128, 32).Load(math.MaxInt, 1) // here: columns loaded far beyond
+			})},
+		{"operand without end", `Operand of 128 × 4611686018427387904 f16 takes 524288 columns of tensor memory tmem, which has 32`,
+			whole(32, func(k *kernel.Kernel, t memory) {
+				t.Operand(f16, 128, 1<<62) // here: operand without end
 			})},
 		{"commit by a warp", `Commit is for one thread, and here are threads 0 to 31: each thread's is an arrival, and tells of its own products alone; use Elect or SingleThread`,
 			whole(32, func(k *kernel.Kernel, t memory) {

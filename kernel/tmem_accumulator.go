@@ -139,7 +139,7 @@ func (d TensorAccumulator) moves(what string, first, n int) bool {
 	switch {
 	case n < 1 || n > 128 || n&(n-1) != 0:
 		k.fail("%s of %d columns: an instruction moves a power of two of them, up to 128", what, n)
-	case first < 0 || first+n > d.n:
+	case first < 0 || first > d.n-n:
 		k.fail("%s of columns %d to %d of an accumulator of %d", what, first, first+n-1, d.n)
 	default:
 		return true

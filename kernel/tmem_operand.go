@@ -27,12 +27,12 @@ func (t *TensorMemory) Operand(elem Type, rows, cols int) TensorOperand {
 		k.fail("Operand of %d rows: A has 128 in tensor memory", rows)
 		rows = 128
 	}
-	if by := stepBytes / elem.Size(); cols < by || cols%by != 0 || cols > tensorColumns*4/elem.Size() {
+	if by := stepBytes / elem.Size(); cols < by || cols%by != 0 {
 		k.fail("Operand of %d columns of %s: an instruction has %d, and A a multiple of that", cols, elem, by)
 		cols = by
 	}
 	a := TensorOperand{tensorPart: tensorPart{t: t, lanes: -1}, elem: elem, rows: rows, cols: cols}
-	a.first = t.take(fmt.Sprintf("Operand of %d × %d %s", rows, cols, elem), cols*elem.Size()/4)
+	a.first = t.take(fmt.Sprintf("Operand of %d × %d %s", rows, cols, elem), min(cols, 1<<20)*elem.Size()/4)
 	return a
 }
 
@@ -84,7 +84,7 @@ func (a TensorOperand) Store(first int, v Vec) {
 	case n < 1 || n > 128 || n&(n-1) != 0:
 		k.fail("Store of %d registers: an instruction writes a power of two of them, up to 128", n)
 		return
-	case first < 0 || first%per != 0 || first+n*per > a.cols:
+	case first < 0 || first%per != 0 || first > a.cols-n*per:
 		k.fail("Store of columns %d to %d of an operand of %d columns, of which %d are in a register", first, first+n*per-1, a.cols, per)
 		return
 	}
