@@ -205,8 +205,8 @@ func (k *Kernel) inside(l *loop, body func()) {
 // closes it.
 func (k *Kernel) enter() func() {
 	b := k.at
-	k.serial++
-	b.open = append(b.open[:len(b.open):len(b.open)], k.serial)
+	k.parts++
+	b.open = append(b.open[:len(b.open):len(b.open)], k.parts)
 	return func() { b.open = b.open[:len(b.open)-1] }
 }
 

@@ -31,6 +31,7 @@ type Kernel struct {
 	names   map[string]Place
 	inner   map[string]Place // names that blocks of inline PTX declare
 	serial  int
+	parts   int // of the text, as enter counts them
 	places  map[uintptr]Place
 	errs    Errors
 	group   *Group // the threads that execute the code being written

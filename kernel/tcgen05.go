@@ -36,7 +36,7 @@ func (d TensorAccumulator) Mma(left MatrixA, b Tile, opts ...MmaOption) {
 	stored, isStored := left.(TensorOperand)
 	switch {
 	case isTile && a.k != nil:
-	case isStored && stored.t != nil: // A's type and dimensions alone
+	case isStored && stored.part.t != nil: // A's type and dimensions alone
 		a = Tile{k: k, elem: stored.elem, rows: stored.rows, cols: stored.cols}
 	default:
 		k.fail("Mma: A is %s; it is a Tile or a TensorOperand", describeMatrix(left))
@@ -50,7 +50,7 @@ func (d TensorAccumulator) Mma(left MatrixA, b Tile, opts ...MmaOption) {
 		enable = k.truth(!eq(p.scale, 0))
 	}
 	op := "tcgen05.mma." + k.ctaGroup() + ".kind::" + tensorKinds[a.elem]
-	at := d.ptr(0, nil)
+	at := d.part.ptr(0, nil)
 	idesc := k.fixed(d.instruction(a, b, p))
 	db := b.tensorDescriptor(!b.trans)
 	var da descriptor
@@ -63,7 +63,7 @@ func (d TensorAccumulator) Mma(left MatrixA, b Tile, opts ...MmaOption) {
 		if isTile {
 			from = da.at(0, s)
 		} else {
-			from = stored.ptr(s*stepBytes/4, nil)
+			from = stored.part.ptr(s*stepBytes/4, nil)
 		}
 		k.Inst(op, at, from, db.at(0, s), idesc, enable)
 		enable = k.truth(true)
@@ -124,7 +124,7 @@ func (k *Kernel) oneThread(what, why string) bool {
 
 // suits checks types and dimensions of a product, and reports the valid ones.
 func (d TensorAccumulator) suits(a, b Tile, p product) bool {
-	k := d.t.k
+	k := d.part.t.k
 	a.kernel()
 	b.kernel()
 	into := map[Type][]Type{F16: {F32, F16}, BF16: {F32}, TF32: {F32}, E4M3: {F32, F16}, E5M2: {F32, F16}}[a.elem]
@@ -132,7 +132,7 @@ func (d TensorAccumulator) suits(a, b Tile, p product) bool {
 	rows, cols := a.Dims()
 	br, bc := b.Dims()
 	by, m, n, whose := min(16, d.m/8), d.m, d.n, "the accumulator"
-	if d.t.pair {
+	if d.part.t.pair {
 		m, n, whose = m/2, n/2, "each CTA's half of it"
 	}
 	switch {
@@ -160,8 +160,8 @@ func (d TensorAccumulator) suits(a, b Tile, p product) bool {
 		k.fail("Mma: K is %d; an instruction has %d of %s, and Mma a multiple of that", cols, stepBytes/a.elem.Size(), a.elem)
 	case d.n%by != 0:
 		k.fail("Mma: %d columns; with %d rows they are a multiple of %d", d.n, d.m, by)
-	case d.lanes >= 0:
-		k.fail("Mma into lanes %d to %d: a product has all lanes", d.lanes, d.lanes+31)
+	case d.part.lanes >= 0:
+		k.fail("Mma into lanes %d to %d: a product has all lanes", d.part.lanes, d.part.lanes+31)
 	case a.elem == TF32 && (a.trans || !b.trans):
 		k.fail("Mma: elements of tf32 need K along the rows of their tiles: give A without T, and b.T() of a tile with a column of B a row")
 	case p.satfinite:

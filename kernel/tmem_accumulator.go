@@ -6,7 +6,7 @@ import "fmt"
 // its columns, whatever the type; an F16 is in the lower half of its 32 bits. Row r is in
 // lane r, or, of 64 rows, in lane 32(r/16) + r%16 (ISA 9.7.18.10.5, layouts D and F).
 type TensorAccumulator struct {
-	tensorPart
+	part   tensorPart
 	typ    Type
 	m, n   int
 	stages int // that At can choose from; 0 for one
@@ -50,20 +50,20 @@ func (t *TensorMemory) accumulators(what string, typ Type, m, n, stages int) Ten
 		k.fail("%s of %d columns: with %d rows they are a multiple of %d, up to 256", what, n, m, by)
 		n = min(256, max(by, n/by*by))
 	}
-	d := TensorAccumulator{tensorPart: tensorPart{t: t, lanes: -1}, typ: typ, m: m, n: n, stages: stages}
+	d := TensorAccumulator{part: tensorPart{t: t, lanes: -1}, typ: typ, m: m, n: n, stages: stages}
 	size := fmt.Sprintf("%s of %d × %d", what, m, n)
 	if stages > 1 {
 		size = fmt.Sprintf("%s of %d times %d × %d", what, stages, m, n)
 	}
-	d.first = t.take(size, n*stages)
+	d.part.first = t.take(size, n*stages)
 	return d
 }
 
 func (d TensorAccumulator) kernel() *Kernel {
-	if d.t == nil {
+	if d.part.t == nil {
 		panic("kernel: the zero TensorAccumulator has no columns: it comes from TensorMemory.Accumulator")
 	}
-	return d.t.k
+	return d.part.t.k
 }
 
 // Type gives the type of the elements.
@@ -73,7 +73,7 @@ func (d TensorAccumulator) Type() Type { return d.typ }
 func (d TensorAccumulator) Dims() (rows, cols int) { return d.m, d.n }
 
 // Ptr gives the address of its first element, for Inst and package inst.
-func (d TensorAccumulator) Ptr() Ptr { d.kernel(); return d.ptr(0, nil) }
+func (d TensorAccumulator) Ptr() Ptr { d.kernel(); return d.part.ptr(0, nil) }
 
 // At selects a stage of several accumulators, by a number or a register of 32 bits.
 func (d TensorAccumulator) At(stage Num) TensorAccumulator {
@@ -85,9 +85,9 @@ func (d TensorAccumulator) At(stage Num) TensorAccumulator {
 	case isConst && (n < 0 || n >= int64(d.stages)):
 		k.fail("At: stage %d of %d", n, d.stages)
 	case isConst:
-		d.first += int(n) * d.n
+		d.part.first += int(n) * d.n
 	case isReg && r.k != nil && r.t.fits(U32, false):
-		d.vars = append(d.vars[:len(d.vars):len(d.vars)], term{r, d.n})
+		d.part.vars = append(d.part.vars[:len(d.part.vars):len(d.part.vars)], term{r, d.n})
 	default:
 		k.fail("At: the stage is %s; it is a number or an integer register of 32 bits", describe(stage))
 	}
@@ -102,7 +102,7 @@ func (d TensorAccumulator) Cols(first, n int) TensorAccumulator {
 		k.fail("Cols(%d, %d) of an accumulator of %d columns", first, n, d.n)
 		return d
 	}
-	d.first += first
+	d.part.first += first
 	d.n = n
 	d.stages = 0
 	return d
@@ -117,7 +117,7 @@ func (d TensorAccumulator) Lanes(first int) TensorAccumulator {
 		k.fail("Lanes(%d): the 32 lanes of a warp begin at 0, 32, 64 or 96", first)
 		return d
 	}
-	d.lanes = first
+	d.part.lanes = first
 	return d
 }
 
@@ -162,7 +162,7 @@ func (d TensorAccumulator) Load(first, n int) Vec {
 	if !d.moves("Load", first, n) {
 		return k.lostVec(t, n)
 	}
-	at, ok := d.warp("Load", first)
+	at, ok := d.part.warp("Load", first)
 	if !ok {
 		return k.lostVec(t, n)
 	}
@@ -181,7 +181,7 @@ func (d TensorAccumulator) Store(first int, v Vec) {
 	if !d.moves("Store", first, len(v)) {
 		return
 	}
-	if at, ok := d.warp("Store", first); ok {
+	if at, ok := d.part.warp("Store", first); ok {
 		k.Inst(fmt.Sprintf("tcgen05.st.sync.aligned.32x32b.x%d.b32", len(v)), at, v)
 	}
 }

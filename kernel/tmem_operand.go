@@ -7,7 +7,7 @@ import "fmt"
 // the columns, each of which holds 32 bits: two elements of F16 or BF16, four of fp8, one of
 // TF32, the first in the lowest bits (ISA 9.7.18.10.5).
 type TensorOperand struct {
-	tensorPart
+	part       tensorPart
 	elem       Type
 	rows, cols int
 }
@@ -31,16 +31,16 @@ func (t *TensorMemory) Operand(elem Type, rows, cols int) TensorOperand {
 		k.fail("Operand of %d columns of %s: an instruction has %d, and A a multiple of that", cols, elem, by)
 		cols = by
 	}
-	a := TensorOperand{tensorPart: tensorPart{t: t, lanes: -1}, elem: elem, rows: rows, cols: cols}
-	a.first = t.take(fmt.Sprintf("Operand of %d × %d %s", rows, cols, elem), min(cols, 1<<20)*elem.Size()/4)
+	a := TensorOperand{part: tensorPart{t: t, lanes: -1}, elem: elem, rows: rows, cols: cols}
+	a.part.first = t.take(fmt.Sprintf("Operand of %d × %d %s", rows, cols, elem), min(cols, 1<<20)*elem.Size()/4)
 	return a
 }
 
 func (a TensorOperand) kernel() *Kernel {
-	if a.t == nil {
+	if a.part.t == nil {
 		panic("kernel: the zero TensorOperand has no columns: it comes from TensorMemory.Operand")
 	}
-	return a.t.k
+	return a.part.t.k
 }
 
 // Elem gives the type of the elements.
@@ -50,7 +50,7 @@ func (a TensorOperand) Elem() Type { return a.elem }
 func (a TensorOperand) Dims() (rows, cols int) { return a.rows, a.cols }
 
 // Ptr gives the address of its first element, for Inst and package inst.
-func (a TensorOperand) Ptr() Ptr { a.kernel(); return a.ptr(0, nil) }
+func (a TensorOperand) Ptr() Ptr { a.kernel(); return a.part.ptr(0, nil) }
 
 // Cols returns n columns of A from first on: both are multiples of an instruction's K.
 func (a TensorOperand) Cols(first, n int) TensorOperand {
@@ -60,7 +60,7 @@ func (a TensorOperand) Cols(first, n int) TensorOperand {
 		k.fail("Cols(%d, %d) of an operand of %d columns of %s: they are multiples of %d within it", first, n, a.cols, a.elem, by)
 		return a
 	}
-	a.first += first * a.elem.Size() / 4
+	a.part.first += first * a.elem.Size() / 4
 	a.cols = n
 	return a
 }
@@ -88,7 +88,7 @@ func (a TensorOperand) Store(first int, v Vec) {
 		k.fail("Store of columns %d to %d of an operand of %d columns, of which %d are in a register", first, first+n*per-1, a.cols, per)
 		return
 	}
-	if at, ok := a.warp("Store", first/per); ok {
+	if at, ok := a.part.warp("Store", first/per); ok {
 		k.Inst(fmt.Sprintf("tcgen05.st.sync.aligned.32x32b.x%d.b32", len(v)), at, v)
 	}
 }

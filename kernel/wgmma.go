@@ -183,7 +183,7 @@ func describeMatrix(m MatrixA) string {
 		}
 		return "the zero Fragment"
 	case TensorOperand:
-		if m.t != nil {
+		if m.part.t != nil {
 			return "in tensor memory"
 		}
 		return "the zero TensorOperand"
