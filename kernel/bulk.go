@@ -20,7 +20,7 @@ func (k *Kernel) BulkLoad(dst, src Ptr, bytes Num, bar Mbarrier, opts ...CopyOpt
 	const what = "BulkLoad"
 	c, ok := k.copying(what, takesHint|takesMulticast, opts)
 	ok = k.bulk(what, dst, src, bytes) && ok
-	if !ok || !k.space(what, "the destination", dst, SharedCTA, SharedCluster) || !k.space(what, "the source", src, Global) || !k.counts(what, dst, bar) {
+	if !ok || !k.space(what, "the destination", dst, SharedCTA, SharedCluster) || !k.space(what, "the source", src, Global) || !k.counts(what, dst, bar, false) {
 		return
 	}
 	op := "cp.async.bulk.shared::cluster.global" + completes
@@ -107,7 +107,7 @@ var clusterReductions = map[Op]string{Add: "u32 s32 u64", Min: "u32 s32", Max: "
 
 func (k *Kernel) toCluster(what string, dst, src Ptr, bytes Num, bar Mbarrier) bool {
 	return k.bulk(what, dst, src, bytes) && k.clustered(what) && k.space(what, "the destination", dst, SharedCTA, SharedCluster) &&
-		k.space(what, "the source", src, SharedCTA) && k.counts(what, dst, bar)
+		k.space(what, "the source", src, SharedCTA) && k.counts(what, dst, bar, false)
 }
 
 // BulkPrefetch hints that bytes of global memory will be needed in L2 (ISA 9.7.9.25.4.3).
@@ -209,16 +209,17 @@ func (k *Kernel) space(what, which string, p Ptr, spaces ...Space) bool {
 	return false
 }
 
-// counts checks the barrier at which a copy into shared memory completes.
-func (k *Kernel) counts(what string, dst Ptr, bar Mbarrier) bool {
+// counts checks the barrier at which a copy into shared memory completes, which may be in
+// the other CTA of a pair.
+func (k *Kernel) counts(what string, dst Ptr, bar Mbarrier, pair bool) bool {
 	switch {
 	case bar.kernel() != k:
 		k.fail("%s: the barrier is one of another kernel", what)
 	case bar.Len() > 1:
 		k.fail("%s: %s is an array of %d barriers; take one of them with At", what, bar, bar.Len())
-	case dst.space == SharedCTA && bar.Ptr().space == SharedCluster:
+	case !pair && dst.space == SharedCTA && bar.Ptr().space == SharedCluster:
 		k.fail("%s: the barrier is in another CTA, and the destination in this one; bytes are counted in the CTA where they land", what)
-	case dst.space == SharedCluster && bar.Ptr().space == SharedCTA:
+	case !pair && dst.space == SharedCluster && bar.Ptr().space == SharedCTA:
 		k.fail("%s: the destination is in another CTA, and the barrier in this one; bytes are counted in the CTA where they land: use Remote of the barrier", what)
 	default:
 		return true

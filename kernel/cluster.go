@@ -176,7 +176,7 @@ func (p Ptr) RedAsync(op Op, v Num, bar Mbarrier) {
 
 // async checks an asynchronous store that completes at a barrier.
 func (k *Kernel) async(what string, p Ptr, bar Mbarrier) bool {
-	if !k.clustered(what) || !k.space(what, "the destination", p, SharedCTA, SharedCluster) || !k.counts(what, p, bar) {
+	if !k.clustered(what) || !k.space(what, "the destination", p, SharedCTA, SharedCluster) || !k.counts(what, p, bar, false) {
 		return false
 	}
 	if n := p.elem.Size(); n != 4 && n != 8 {

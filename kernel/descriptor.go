@@ -28,13 +28,24 @@ type descriptorKey struct {
 // exchanged. The address is relative to the CTA's window: the bits above it name the CTA
 // of a cluster.
 func (t Tile) descriptor(mn bool) descriptor {
+	return t.described(mn, map[int]uint32{0: 0, 128: 1, 64: 2, 32: 3}[t.swizzle]<<30)
+}
+
+// tensorDescriptor is descriptor for tcgen05, whose format has 0b001 in bits 46–48 and
+// other codes of the swizzle, in bits 61–63 (ISA 9.7.18.4.1).
+func (t Tile) tensorDescriptor(mn bool) descriptor {
+	return t.described(mn, 1<<14|map[int]uint32{0: 0, 128: 2, 64: 4, 32: 6}[t.swizzle]<<29)
+}
+
+// described builds a descriptor whose upper half has these bits beside the stride.
+func (t Tile) described(mn bool, bits uint32) descriptor {
 	k := t.k
 	lead, stride := t.panel, 8*t.width()
 	if mn && t.swizzle == 0 {
 		lead, stride = stride, lead
 	}
 	d := descriptor{t: t, mn: mn}
-	hi := uint32(stride/16) | map[int]uint32{0: 0, 128: 1, 64: 2, 32: 3}[t.swizzle]<<30
+	hi := uint32(stride/16) | bits
 	key := descriptorKey{k.at, t.base.sym, t.base.off, lead, hi}
 	compute := func() {
 		d.lo = t.base.Address().And(0x3ffff).Shr(4).Or(lead / 16 << 16)

@@ -44,7 +44,8 @@ cheapest sufficient instruction, and returns which.
 A Ptr is an address in a state space, of elements of one type; At indexes it.
 Shared, Tile and the barriers allocate shared memory; if its total exceeds
 48 KiB it becomes dynamic, and Call requests it. Remote returns the same
-location in another CTA of the cluster.
+location in another CTA of the cluster. TensorMemory is columns of Blackwell's tensor
+memory, which one warp allocates and frees; its parts take columns in turn.
 
 # Mistakes
 
@@ -68,9 +69,9 @@ a mistake: their methods panic with a message.
 # Limits
 
 One kernel per module. Grids, clusters and blocks have a GPU's limits; shared
-memory goes up to 227 KiB. Textures and surfaces are not supported. Instructions of
-Blackwell are in package inst, without operations here. A
-kernel has at most 262,144 instructions, labels and variables: a loop in Go that
+memory goes up to 227 KiB. Textures and surfaces are not supported. Of Blackwell's
+instructions, products in tensor memory, its loads and stores, commits, pairs of CTAs and
+launch control have operations here; the others are in package inst. A kernel has at most 262,144 instructions, labels and variables: a loop in Go that
 adds more is a mistake, and one that continues for as long again panics.
 */
 package kernel

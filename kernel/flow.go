@@ -132,6 +132,7 @@ func (k *Kernel) opened(what string, part func()) {
 	b := k.at
 	b.ifs = append(b.ifs, &Error{k.here(), "the " + what + " is not closed: Build is called inside of its body"})
 	defer func() { b.ifs = b.ifs[:len(b.ifs)-1] }()
+	defer k.enter()()
 	part()
 }
 
@@ -196,7 +197,17 @@ func (k *Kernel) inside(l *loop, body func()) {
 	b := k.at
 	b.loops = append(b.loops, l)
 	defer func() { b.loops = b.loops[:len(b.loops)-1] }()
+	defer k.enter()()
 	body()
+}
+
+// enter opens a part of the text that not every thread or turn executes, and returns what
+// closes it.
+func (k *Kernel) enter() func() {
+	b := k.at
+	k.parts++
+	b.open = append(b.open[:len(b.open):len(b.open)], k.parts)
+	return func() { b.open = b.open[:len(b.open)-1] }
 }
 
 // placeUsed places a label that has branches; a label without any is dropped.

@@ -84,11 +84,15 @@ func (a Accumulator) packed(t Type) Vec {
 	if a.typ == t {
 		return a.regs
 	}
-	k := a.k
-	v := make(Vec, len(a.regs)/2)
+	return a.k.packed(a.regs, t)
+}
+
+// packed returns values of F32 rounded to a type of 16 bits, two in each register.
+func (k *Kernel) packed(from Vec, t Type) Vec {
+	v := make(Vec, len(from)/2)
 	for i := range v {
 		v[i] = k.reg(t + "x2")
-		k.Inst("cvt.rn."+string(t)+"x2.f32", v[i], a.regs[2*i+1], a.regs[2*i])
+		k.Inst("cvt.rn."+string(t)+"x2.f32", v[i], from[2*i+1], from[2*i])
 	}
 	return v
 }

@@ -136,6 +136,7 @@ func (k *Kernel) Elect(body func()) {
 func (k *Kernel) within(g Group, body func()) {
 	outer := k.group
 	defer func() { k.group = outer }()
+	defer k.enter()()
 	k.group = &g
 	body()
 }

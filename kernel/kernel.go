@@ -31,6 +31,7 @@ type Kernel struct {
 	names   map[string]Place
 	inner   map[string]Place // names that blocks of inline PTX declare
 	serial  int
+	parts   int // of the text, as enter counts them
 	places  map[uintptr]Place
 	errs    Errors
 	group   *Group // the threads that execute the code being written
@@ -51,6 +52,7 @@ type body struct {
 	labels          []*Label
 	loops           []*loop
 	ifs             []*Error // enclosing Ifs, for an error if Build is called inside
+	open            []int    // enclosing groups, Ifs and loops, each with a number of its own
 	line            Place    // of the last .loc
 }
 

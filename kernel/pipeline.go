@@ -86,6 +86,10 @@ func (d *Producer) Expect(bytes Num, mods ...Mod) { d.Full().ArriveExpect(bytes,
 // become visible to the consumers. A thread calls Expect or Commit for a stage, not both.
 func (d *Producer) Commit(mods ...Mod) { d.Full().Arrive(mods...) }
 
+// CommitProducts arrives at Full, once, when all of the thread's earlier products in tensor
+// memory are complete: for a ring of accumulators. It is Mbarrier.Commit.
+func (d *Producer) CommitProducts(opts ...CopyOption) { d.Full().Commit(opts...) }
+
 // Advance goes to the next stage.
 func (d *Producer) Advance() { d.at.Advance() }
 
@@ -128,6 +132,11 @@ func (c *Consumer) ReleaseTo(rank Num, mods ...Mod) { c.Empty().Remote(rank).Arr
 // ReleaseMulticast is Release for the producers in all CTAs whose bit is set in mask, for
 // a stage that several CTAs fill.
 func (c *Consumer) ReleaseMulticast(mask Num, mods ...Mod) { c.Empty().ArriveMulticast(mask, mods...) }
+
+// Commit arrives at Empty, once, when all of the thread's earlier products in tensor memory
+// are complete, and so have read the stage: a Release at that point may come before they
+// have. It is Mbarrier.Commit.
+func (c *Consumer) Commit(opts ...CopyOption) { c.Empty().Commit(opts...) }
 
 // Empty returns the stage's Empty barrier, for instructions that arrive there.
 func (c *Consumer) Empty() Mbarrier { return c.p.Empty.At(c.Stage) }

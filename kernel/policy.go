@@ -66,7 +66,7 @@ func (k *Kernel) second(what string, e Eviction) bool {
 }
 
 // A CopyOption is an option of an asynchronous copy: Multicast, CacheHint, BypassL1,
-// PrefetchSize. Each copy documents its options.
+// PrefetchSize, PairBarrier. Each copy documents its options.
 type CopyOption struct{ set func(*copying) }
 
 // A copying holds the options of a copy.
@@ -75,6 +75,7 @@ type copying struct {
 	policy    Reg
 	bypass    bool
 	prefetch  int
+	pair      bool
 }
 
 // Multicast makes a copy into shared memory write to each CTA of the cluster whose bit is
@@ -93,11 +94,17 @@ func BypassL1() CopyOption { return CopyOption{func(c *copying) { c.bypass = tru
 // (.L2::128B).
 func PrefetchSize(bytes int) CopyOption { return CopyOption{func(c *copying) { c.prefetch = bytes }} }
 
+// PairBarrier lets a tensor load complete at a barrier of either CTA of the pair, of whichever the
+// destination is: Remote of the barrier of the CTA that multiplies for both. It needs
+// sm_100a (.cta_group::2, ISA 9.7.9.25.5.2).
+func PairBarrier() CopyOption { return CopyOption{func(c *copying) { c.pair = true }} }
+
 // The options that a copy accepts.
 const (
 	takesHint      = 1 << iota
 	takesMulticast // with clusters
 	takesCpAsync   // BypassL1, PrefetchSize
+	takesPair
 )
 
 // copying applies options to a copy that accepts some of them. It reports whether they
@@ -115,6 +122,10 @@ func (k *Kernel) copying(what string, takes int, opts []CopyOption) (copying, bo
 		k.fail("%s takes no Multicast: only loads from global memory into shared memory reach several CTAs", what)
 	case !c.policy.IsZero() && takes&takesHint == 0:
 		k.fail("%s takes no CacheHint", what)
+	case c.pair && takes&takesPair == 0:
+		k.fail("%s takes no PairBarrier: it is for tensor loads", what)
+	case c.pair && k.CTAs()%2 != 0:
+		k.fail("%s: PairBarrier: the kernel has clusters of %d; pairs need an even number", what, k.CTAs())
 	case (c.bypass || c.prefetch != 0) && takes&takesCpAsync == 0:
 		k.fail("%s takes neither BypassL1 nor PrefetchSize: they are of CpAsync", what)
 	case c.prefetch != 0 && c.prefetch != 64 && c.prefetch != 128 && c.prefetch != 256:

@@ -76,7 +76,7 @@ func (m TensorMap) kernel() *Kernel {
 }
 
 // Load copies the box at the coordinates into shared memory, and completes its bytes at
-// bar. Options: Multicast, CacheHint. It emits
+// bar. Options: Multicast, CacheHint, PairBarrier. It emits
 // cp.async.bulk.tensor.Nd.shared::cluster.global.tile (PTX 8.0, ISA 9.7.9.25.5.2).
 func (m TensorMap) Load(dst Ptr, bar Mbarrier, at Coords, opts ...CopyOption) {
 	if m.copies("TensorMap.Load", at, 1) {
@@ -98,8 +98,8 @@ func (m TensorMap) LoadIm2col(dst Ptr, bar Mbarrier, at Coords, offsets []Num, o
 
 func (m TensorMap) load(what, mode string, dst Ptr, bar Mbarrier, at Coords, offsets []Num, opts []CopyOption) {
 	k := m.k
-	c, ok := k.copying(what, takesHint|takesMulticast, opts)
-	if !ok || !k.space(what, "the destination", dst, SharedCTA, SharedCluster) || !k.aligned(what, "the destination", dst, 128) || !k.counts(what, dst, bar) {
+	c, ok := k.copying(what, takesHint|takesMulticast|takesPair, opts)
+	if !ok || !k.space(what, "the destination", dst, SharedCTA, SharedCluster) || !k.aligned(what, "the destination", dst, 128) || !k.counts(what, dst, bar, c.pair) {
 		return
 	}
 	op := fmt.Sprintf("cp.async.bulk.tensor.%dd.shared::cluster.global.%s%s", len(at), mode, completes)
@@ -110,6 +110,9 @@ func (m TensorMap) load(what, mode string, dst Ptr, bar Mbarrier, at Coords, off
 	if c.multicast != nil {
 		op += ".multicast::cluster"
 		operands = append(operands, c.multicast)
+	}
+	if c.pair {
+		op += ".cta_group::2"
 	}
 	op, operands = c.hint(op, operands)
 	k.Inst(op, operands...)

@@ -166,6 +166,7 @@ const (
 	Local         Space = "local"
 	Const         Space = "const"
 	Param         Space = "param"
+	Tensor        Space = "tensor" // tensor memory: columns in bits 0–15, lanes in 16–31
 )
 
 // within reports whether an address in s is valid where want is required.
@@ -186,7 +187,7 @@ func (s Space) within(want string) bool {
 // address returns the type of a register for addresses in the space.
 func (s Space) address() Type {
 	switch s {
-	case SharedCTA, SharedCluster:
+	case SharedCTA, SharedCluster, Tensor:
 		return U32
 	}
 	return U64

@@ -49,7 +49,8 @@ func (k *Kernel) warpgroup(what string) bool {
 	return true
 }
 
-// A MatrixA is the left factor of Mma: a Tile, or a Fragment in registers.
+// A MatrixA is the left factor of Mma: a Tile, or a Fragment in registers, or for products in
+// tensor memory a TensorOperand.
 type MatrixA interface{ matrixA() }
 
 func (Tile) matrixA()     {}
@@ -173,11 +174,19 @@ func bit(b bool) int {
 }
 
 func describeMatrix(m MatrixA) string {
-	switch m.(type) {
+	switch m := m.(type) {
 	case Tile:
 		return "the zero Tile"
 	case Fragment:
+		if m.k != nil {
+			return "a Fragment in registers"
+		}
 		return "the zero Fragment"
+	case TensorOperand:
+		if m.part.t != nil {
+			return "in tensor memory"
+		}
+		return "the zero TensorOperand"
 	}
 	return "nil"
 }
