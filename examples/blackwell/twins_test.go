@@ -173,7 +173,7 @@ func (w *twin) check(t *testing.T) *muster.Report {
 func TestProven(t *testing.T) {
 	for _, name := range []string{"gemm_1cta", "gemm_2cta", "gemm_1cta_grid", "gemm_2cta_grid", "gemm_tensor_a", "gemm_cancel", "gemm_mxfp8", "gemm_nvfp4", "gemm_i8", "gemm_sparse", "gemm_mxfp8_2cta"} {
 		explored := name == "gemm_cancel" // what it does depends on which CTAs are given up
-		given := name == "gemm_sparse"    // its metadata may be none that the ISA defines
+		given := name == "gemm_sparse"    // the buffer may hold metadata that the ISA does not define
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			f, err := yaml.ReadFile(name + ".yaml")

@@ -40,11 +40,6 @@ type TensorGEMM struct {
 const tensorProcessors = 148 // of a B200
 
 func (g TensorGEMM) complete() (TensorGEMM, error) {
-	set := func(x *int, to int) {
-		if *x == 0 {
-			*x = to
-		}
-	}
 	set(&g.TileN, 256)
 	set(&g.Stages, 3)
 	set(&g.Sums, 2)

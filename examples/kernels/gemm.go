@@ -39,13 +39,15 @@ const (
 	consumers = 2   // warpgroups
 )
 
+// set chooses a number that is not said.
+func set(x *int, to int) {
+	if *x == 0 {
+		*x = to
+	}
+}
+
 // complete chooses what is not said, and says what cannot be.
 func (g GEMM) complete() (GEMM, error) {
-	set := func(x *int, to int) {
-		if *x == 0 {
-			*x = to
-		}
-	}
 	set(&g.TileN, 256)
 	set(&g.Stages, 4)
 	set(&g.Buffers, 2)

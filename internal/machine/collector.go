@@ -52,8 +52,8 @@ func collectorBuffer(mod string) CollectorBuffer {
 	return 0
 }
 
-// Collector returns what a tcgen05.mma says of which collector buffer, and the CTA that stands
-// for its own, or for its pair; ok: the operation is one.
+// Collector returns how a tcgen05.mma uses a collector buffer, which buffer that is, and whose it is:
+// its own CTA's, or that of the CTA which leads its pair. ok: the operation is a tcgen05.mma.
 func (op *Op) Collector() (u CollectorUsage, b CollectorBuffer, cta int32, ok bool) {
 	if op.Kind != OpTensorMultiply {
 		return 0, 0, 0, false

@@ -5,8 +5,8 @@ import (
 	"muster/ptx"
 )
 
-// The factors of an mma with block scales (ISA 9.7.14.3): a register of A and one of B, each with
-// two numbers that say which bytes of which lanes they are.
+// The factors of an mma with block scales (ISA 9.7.14.3): a register of A and one of B. Two
+// selectors go with each: byte-id names the bytes of the register, thread-id the lanes that hold them.
 
 type scaleRegs struct {
 	data [2]reg    // of A and B

@@ -6,10 +6,10 @@ import (
 
 // Turns. A ticket lock has two words: a thread draws a number from the one, and waits until the other
 // holds that number. Which number it is, and what it finds meanwhile, is the schedule's choice. A run
-// that follows drawn numbers (undefined_draws.go) takes what is loaded from the second word for a look
-// at the turn: a value that moves with the drawn number of whoever looks. To compare the two for
-// equality is to ask whether the turn has come, and the answer does not depend on the number. Anything
-// else that either decides is found.
+// that follows drawn numbers (undefined_draws.go) takes a load of the second word for a look at
+// the turn. What it returns is a value that nobody knows, but which changes as the number changes that
+// its thread has drawn. A thread may compare the two for equality: it asks whether its turn has come,
+// and the answer is the same for every number. If either value decides anything else, that is found.
 
 // A TurnLook says whose drawn number a load waits for: serial counts the draws that are followed,
 // from 1 on.

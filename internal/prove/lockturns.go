@@ -8,10 +8,10 @@ import (
 	"muster/internal/trial"
 )
 
-// Turns (locks.go). CTAs come to what they share in an order that the program fixes, as with CUTLASS's
-// Semaphore: each looks at a word until it holds the value of its turn, and has it hold that of the next
-// one's. Where a thread alone looks, in a loop that does nothing else, the proof by one run knows that
-// for a wait (confluence). Here a whole CTA goes round.
+// Turns (locks.go). The program fixes the order in which CTAs use what they share, as with CUTLASS's
+// Semaphore: a CTA looks at a word until it holds the value of the CTA's turn, and at the end of its
+// section stores the value of the next turn. If one thread looks, in a loop that does nothing else, the
+// proof by one run takes that for a wait (confluence). This proof is for loops of the whole CTA.
 //
 //   - The order. The values that the word takes in the run are known. With each of those that it has held
 //     since the CTA's own last section, but for that of its turn, the CTA comes back to a state, having

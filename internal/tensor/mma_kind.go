@@ -107,15 +107,15 @@ func (c container) open(v []uint32) {
 	}
 }
 
-// An MMAScales are the factors of A and B: the registers of a warp, and which bytes of which
-// lanes of four they are.
+// MMAScales holds the factors of A and B: a register of each lane of a warp, and the selectors that
+// name the bytes, and the lanes of each four, that are taken.
 type MMAScales struct {
 	A, B           *[32]uint32
 	ByteA, ThreadA int
 	ByteB, ThreadB int
 }
 
-// Check says in one sentence that a selector is none that the ISA defines.
+// Check returns an error if the ISA does not define a selector's value.
 func (w *WarpMMA) Check(s *MMAScales) error {
 	bytes, want := []int{0, 1, 2, 3}, "0 to 3 are"
 	switch w.Factors {
